@@ -1,0 +1,1 @@
+"""Jobs to read and to try; ``shardsched demo`` shows them at work."""

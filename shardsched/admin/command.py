@@ -1,0 +1,194 @@
+"""Asking a job to run now, and to stop what runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from shardsched.admin.asking import next_number, read_cursors, stopped_commands, write_commands
+from shardsched.admin.reader import Reader
+from shardsched.core.command import MAX_WAITING_TRIGGERS, Commands, Trigger
+from shardsched.core.item import format_items
+from shardsched.core.name import check_text
+from shardsched.core.reason import judge, live_owners
+from shardsched.errors import ConflictError, ItemParameterError, JobConfigError, StaleVersionError
+from shardsched.registry.base import Check, Committed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from shardsched.clock import Clock
+    from shardsched.core.fire import Cursor
+    from shardsched.core.job import JobConfig
+    from shardsched.core.paths import Paths
+    from shardsched.core.view import JobEntry
+    from shardsched.registry.base import Registry
+
+ATTEMPT_COUNT = 20
+"""Times to try again after losing a race. A guess."""
+_MAX_PARAM_LENGTH = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerReceipt:
+    """What a trigger will run."""
+
+    job: str
+    """The job."""
+    number: int
+    """Which trigger of the job it is."""
+    owners: dict[str, tuple[int, ...]]
+    """By executor: the items that it runs."""
+    waiting: tuple[int, ...] = ()
+    """Items that have no living owner and run when they get one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopReceipt:
+    """What a stop concerns."""
+
+    job: str
+    """The job."""
+    running: tuple[int, ...]
+    """Items that ran when it was asked."""
+
+
+class JobCommands:
+    """Commands to the jobs of one namespace. **Thread:** any; nothing is kept."""
+
+    def __init__(self, registry: Registry, paths: Paths, clock: Clock) -> None:
+        self._registry = registry
+        self._paths = paths
+        self._clock = clock
+        self._reader = Reader(registry, paths)
+
+    def trigger(
+        self, name: str, *, param: str | None = None, only: Iterable[int] | None = None, by: str = ""
+    ) -> TriggerReceipt:
+        """Have a job run once now, also a paused one; its schedule stays as it is.
+
+        Args:
+            name: The job's name.
+            param: Stands in for the job's parameter in this run; None for the job's own.
+            only: The items to run, None for all.
+            by: Who asks.
+
+        **Atomicity:** one transaction that checks the job. **Unknown:** it may run; look before asking again.
+
+        Raises:
+            JobNotFoundError: There is no such job.
+            ConflictError: It would not run: the job is held or deleted, nobody owns the items, or too many wait.
+            ItemParameterError: There is no such item.
+            JobConfigError: The parameter cannot be stored.
+            StaleVersionError: Others change the job all the time.
+            RegistryUnavailableError: No answer.
+        """
+        name = self._reader.known_job(name)
+        if param is not None:
+            check_text(param, "param", JobConfigError, _MAX_PARAM_LENGTH)
+        wanted = None if only is None else tuple(sorted(set(only)))
+        for _ in range(ATTEMPT_COUNT):
+            entry = self._reader.entry(name)
+            owners = self._owners(entry, wanted)
+            cursors = read_cursors(self._reader, entry)
+            config = _usable(entry)
+            commands = entry.commands or Commands(uid=config.uid)
+            waiting = waiting_triggers(entry, commands, cursors)
+            if len(waiting) >= MAX_WAITING_TRIGGERS:
+                message = f"{len(waiting)} triggers of job {name!r} still wait to run; wait until some have run"
+                raise ConflictError(message)
+            trigger = Trigger(
+                number=next_number(entry, commands, cursors),
+                at=self._clock.now(),
+                items=config.items,
+                only=wanted,
+                param=param,
+                by=by,
+            )
+            asked = replace(commands, triggers=(*waiting, trigger))
+            check = Check(self._paths.job(name), entry.version)
+            outcome = self._registry.transact([check, write_commands(self._paths, entry, asked)])
+            if isinstance(outcome, Committed):
+                owned = {item for items in owners.values() for item in items}
+                unowned = tuple(item for item in wanted or range(config.items) if item not in owned)
+                return TriggerReceipt(job=name, number=trigger.number, owners=owners, waiting=unowned)
+        raise StaleVersionError(path=self._paths.commands(name), expected_version=entry.commands_version or 0)
+
+    def _owners(self, entry: JobEntry, wanted: tuple[int, ...] | None) -> dict[str, tuple[int, ...]]:
+        """Return who runs which of the wanted items.
+
+        Raises:
+            ConflictError: Nobody would run any of them.
+            ItemParameterError: There is no such item.
+        """
+        config = _usable(entry)
+        _check_items(entry.name, config, wanted)
+        fleet = self._reader.members()
+        items = set(range(config.items) if wanted is None else wanted)
+        owned = live_owners(entry.assignment, fleet)
+        owners = {
+            name: mine for name, all_items in owned.items() if (mine := tuple(i for i in all_items if i in items))
+        }
+        if not owners:
+            reasons = [reason for reason in judge(entry, fleet).reasons if reason != "paused"]
+            why = reasons[0] if reasons else "they wait for an owner"
+            what = "it" if wanted is None else f"items {format_items(wanted)} of it"
+            message = f"job {entry.name!r} cannot be triggered, since nobody would run {what}: {why}"
+            raise ConflictError(message)
+        return owners
+
+    def stop(self, name: str, *, by: str = "") -> StopReceipt:
+        """Stop all running items of a job; its next fire starts as ever, so pause it first to keep it still.
+
+        **Atomicity:** one transaction. **Unknown:** asking again is safe.
+
+        Raises:
+            JobNotFoundError: There is no such job.
+            ConflictError: Its configuration cannot be read.
+            StaleVersionError: Others change the job all the time.
+            RegistryUnavailableError: No answer.
+        """
+        for _ in range(ATTEMPT_COUNT):
+            entry = self._reader.entry(name)
+            if entry.config is None:
+                message = f"job {name!r} cannot be stopped: {entry.held}; delete it, or mend it with 'job update'"
+                raise ConflictError(message)
+            commands = stopped_commands(self._reader, entry, entry.config.uid, self._clock.now(), by)
+            check = Check(self._paths.job(name), entry.version)
+            outcome = self._registry.transact([check, write_commands(self._paths, entry, commands)])
+            if isinstance(outcome, Committed):
+                views = self._reader.items({name: entry})[name]
+                running = tuple(item for item, view in views.items() if view.marker is not None)
+                return StopReceipt(job=name, running=running)
+        raise StaleVersionError(path=self._paths.commands(name), expected_version=entry.commands_version or 0)
+
+
+def _usable(entry: JobEntry) -> JobConfig:
+    if entry.held is not None or entry.config is None:
+        message = f"job {entry.name!r} cannot be triggered, since it is held: {entry.held}; mend it with 'job update'"
+        raise ConflictError(message)
+    if entry.config.deleting:
+        message = f"job {entry.name!r} cannot be triggered, since it is being deleted"
+        raise ConflictError(message)
+    return entry.config
+
+
+def _check_items(job: str, config: JobConfig, wanted: tuple[int, ...] | None) -> None:
+    if wanted is None:
+        return
+    unknown = [item for item in wanted if not 0 <= item < config.items]
+    if unknown or not wanted:
+        what = f"item {unknown[0]}" if unknown else "item in an empty list"
+        message = f"job {job!r} has no {what}; its items are 0 to {config.items - 1}"
+        raise ItemParameterError(message)
+
+
+def waiting_triggers(entry: JobEntry, commands: Commands, cursors: Mapping[int, Cursor]) -> tuple[Trigger, ...]:
+    """Return the triggers that some item which they concern has not handled yet."""
+    floor = entry.assignment.trigger_floor if entry.assignment else 0
+
+    def is_waiting(trigger: Trigger) -> bool:
+        items = range(trigger.items) if trigger.only is None else trigger.only
+        return any((cursors[item].trigger if item in cursors else floor) < trigger.number for item in items)
+
+    return tuple(trigger for trigger in commands.triggers if is_waiting(trigger))

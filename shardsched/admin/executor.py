@@ -1,0 +1,109 @@
+"""Taking an executor's items away, and giving it items again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shardsched.admin.reader import Reader
+from shardsched.coordination.namespace import ensure_namespace
+from shardsched.core.executor import DrainMark, decode_drain, encode_drain
+from shardsched.core.name import check_text, name_fault
+from shardsched.errors import CorruptNodeError, ExecutorNotFoundError, SettingsError, StaleVersionError
+from shardsched.registry.base import Committed, Create, Delete, Put
+
+if TYPE_CHECKING:
+    from shardsched.clock import Clock
+    from shardsched.core.paths import Paths
+    from shardsched.registry.base import Node, Registry
+
+ATTEMPT_COUNT = 20
+"""Times to try again after losing a race. A guess."""
+
+
+class Executors:
+    """The executors of one namespace. **Thread:** any; nothing is kept."""
+
+    def __init__(self, registry: Registry, paths: Paths, clock: Clock) -> None:
+        self._registry = registry
+        self._paths = paths
+        self._clock = clock
+        self._reader = Reader(registry, paths)
+
+    def drain(self, name: str, *, now: bool = False, reason: str = "", by: str = "") -> bool:
+        """Take an executor's items away, until `undrain` and over restarts under the same name.
+
+        Args:
+            name: The executor; it must live, or be drained already.
+            now: Whether its running items are stopped too, to be failed over, instead of finishing.
+            reason: Why.
+            by: Who asks.
+
+        Returns:
+            Whether anything changed: draining twice alike is draining once.
+
+        **Atomicity:** one transaction. **Unknown:** asking again is safe.
+
+        Raises:
+            ExecutorNotFoundError: No such executor lives or is drained.
+            SettingsError: The reason or who asks cannot be stored.
+            StaleVersionError: Others drain and undrain it all the time.
+            RegistryUnavailableError: No answer.
+        """
+        check_text(reason, "the reason", SettingsError, 500)
+        check_text(by, "who asks", SettingsError, 200)
+        name = self._known(name)
+        path = self._paths.drained(name)
+        for _ in range(ATTEMPT_COUNT):
+            executor, stored = self._registry.read((self._paths.executor(name), path), fresh=True)
+            before = _mark(stored)
+            if executor is None and stored is None:
+                raise ExecutorNotFoundError(executor=name)
+            if before is not None and (before.now or not now) and (not reason or reason == before.reason):
+                return False
+            mark = DrainMark(at=self._clock.now(), by=by, reason=reason, now=now or (before is not None and before.now))
+            value = encode_drain(mark)
+            ensure_namespace(self._registry, self._paths)
+            outcome = self._registry.transact(
+                [Create(path, value) if stored is None else Put(path, value, stored.version)]
+            )
+            if isinstance(outcome, Committed):
+                return True
+        raise StaleVersionError(path=path, expected_version=0 if stored is None else stored.version)
+
+    def undrain(self, name: str) -> bool:
+        """Give a drained executor items again.
+
+        Returns:
+            Whether it was drained.
+
+        **Atomicity:** one transaction. **Unknown:** asking again is safe.
+
+        Raises:
+            ExecutorNotFoundError: No such executor lives or is drained.
+            StaleVersionError: Others drain and undrain it all the time.
+            RegistryUnavailableError: No answer.
+        """
+        name = self._known(name)
+        path = self._paths.drained(name)
+        for _ in range(ATTEMPT_COUNT):
+            executor, stored = self._registry.read((self._paths.executor(name), path), fresh=True)
+            if executor is None and stored is None:
+                raise ExecutorNotFoundError(executor=name)
+            if stored is None:
+                return False
+            if isinstance(self._registry.transact([Delete(path, stored.version)]), Committed):
+                return True
+        raise StaleVersionError(path=path, expected_version=0 if stored is None else stored.version)
+
+    def _known(self, name: str) -> str:
+        """Return the name if a path may be built of it: it is valid, or a node of that name exists."""
+        if name_fault(name) and not any(name in names for names in self._reader.names("executors", "drained")):
+            raise ExecutorNotFoundError(executor=name)
+        return name
+
+
+def _mark(node: Node | None) -> DrainMark | None:
+    try:
+        return None if node is None else decode_drain(node.path, node.value)
+    except CorruptNodeError:
+        return None

@@ -1,0 +1,297 @@
+"""What people and code may do to jobs: create, change, pause and delete them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from shardsched.admin.reader import Reader
+from shardsched.admin.removal import JobRemoval
+from shardsched.coordination.namespace import ensure_namespace
+from shardsched.coordination.removal import remove_job_nodes
+from shardsched.core.job import decode_job, encode_job
+from shardsched.core.name import check_job_name
+from shardsched.core.setting import PUBLIC_NAMES, changed_job, differing_settings, make_settings, new_job
+from shardsched.errors import (
+    ConflictError,
+    CorruptNodeError,
+    JobConfigError,
+    JobExistsError,
+    JobNotFoundError,
+    StaleVersionError,
+)
+from shardsched.registry.base import Committed, Create, Put
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shardsched.admin.removal import Removal
+    from shardsched.clock import Clock
+    from shardsched.core.job import JobConfig
+    from shardsched.core.paths import Paths
+    from shardsched.core.view import JobEntry
+    from shardsched.registry.base import Node, Registry
+
+ATTEMPT_COUNT = 20
+"""Times to try a change again that lost a race, where the caller names no version. A guess."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobChange:
+    """What a change did."""
+
+    job: str
+    """The job."""
+    version: int
+    """The configuration's version now."""
+    changed: tuple[str, ...]
+    """The settings that have another value now, by the names people use; empty if nothing was to be done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What became of a job that code describes."""
+
+    job: str
+    """The job."""
+    is_created: bool = False
+    """Whether it was created now."""
+    is_updated: bool = False
+    """Whether the registry's copy was changed to the code's."""
+    differences: tuple[str, ...] = ()
+    """The settings in which the registry's copy differed from the code's, by the names people use."""
+    fault: str | None = None
+    """Why the registry's copy was left as it is although it cannot be used, or None."""
+
+
+class Jobs:
+    """The jobs of one namespace. **Thread:** any; nothing is kept between calls."""
+
+    def __init__(self, registry: Registry, paths: Paths, clock: Clock) -> None:
+        self._registry = registry
+        self._paths = paths
+        self._clock = clock
+        self._reader = Reader(registry, paths)
+        self._removal = JobRemoval(registry, paths, clock)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all jobs."""
+        return self._reader.job_names()
+
+    def entry(self, name: str) -> JobEntry:
+        """Return a job as it is stored.
+
+        Raises:
+            JobNotFoundError: There is no such job.
+            RegistryUnavailableError: No answer.
+        """
+        return self._reader.entry(name)
+
+    def create(self, name: str, settings: Mapping[str, Any]) -> JobConfig:
+        """Create a job whose handler a living executor hosts.
+
+        Args:
+            name: The job's name.
+            settings: Settings by the decorator's names; ``handler`` and ``cron`` at least. The handler is its name, or
+                ``module:function`` where only one handler is that function.
+
+        **Atomicity:** the job and the nodes above its items, all together. **Unknown:** read the job before repeating.
+
+        Raises:
+            JobExistsError: There is a job of that name.
+            ConfigurationError: A setting is refused, or nobody hosts the handler; nothing was written.
+            RegistryUnavailableError: No answer.
+        """
+        config = new_job(name, uuid.uuid4().hex, settings, self._clock.now())
+        config = replace(config, handler=self._hosted(config.handler))
+        self._write_new(config)
+        return config
+
+    def register(self, name: str, settings: Mapping[str, Any], *, overwrite: bool = False) -> Registration:
+        """Create a job as its code describes it, or compare what is stored with that.
+
+        The registry's copy wins unless `overwrite` is set. Whether a job is paused is people's business: it counts when
+        the job is created and never after.
+
+        Args:
+            name: The job's name, and its handler's where the settings name none.
+            settings: As for `create`.
+            overwrite: Whether the code's settings replace the registry's.
+
+        **Atomicity:** as `create` and `update`. **Unknown:** calling again is safe.
+
+        Raises:
+            ConfigurationError: A setting is refused.
+            RegistryUnavailableError: No answer.
+        """
+        described = {"handler": name, **settings}
+        for _ in range(ATTEMPT_COUNT):
+            wanted = new_job(name, uuid.uuid4().hex, described, self._clock.now())
+            try:
+                stored = self._reader.entry(name)
+            except JobNotFoundError:
+                if self._try_create(wanted):
+                    return Registration(job=name, is_created=True)
+                continue
+            registration = self._compare(stored, wanted, overwrite=overwrite)
+            if registration is not None:
+                return registration
+        return Registration(job=name, fault="others change it all the time")
+
+    def _try_create(self, config: JobConfig) -> bool:
+        try:
+            self._write_new(config)
+        except JobExistsError:
+            return False
+        return True
+
+    def _compare(self, stored: JobEntry, wanted: JobConfig, *, overwrite: bool) -> Registration | None:
+        """Compare a stored job with what code wants; None if it changed meanwhile."""
+        name = wanted.name
+        if stored.config is not None and stored.config.deleting:
+            is_gone = remove_job_nodes(self._registry, self._paths, name)
+            return None if is_gone else Registration(job=name, fault="it is being deleted")
+        if stored.config is None and not overwrite:
+            return Registration(job=name, fault=stored.held)
+        names = [setting for setting in PUBLIC_NAMES if setting != "paused"]
+        if stored.config is not None:
+            differing = set(differing_settings(stored.config, wanted))
+            names = [setting for setting in names if setting in differing]
+        differences = tuple(PUBLIC_NAMES[setting] for setting in names)
+        if not names or not overwrite:
+            return Registration(job=name, differences=differences)
+        changes = {setting: getattr(wanted, setting) for setting in names}
+        try:
+            self._update(name, changes, expected_version=stored.version)
+        except (StaleVersionError, JobNotFoundError):
+            return None
+        except CorruptNodeError as error:
+            return Registration(job=name, fault=error.reason)
+        return Registration(job=name, is_updated=True, differences=differences)
+
+    def _write_new(self, config: JobConfig) -> None:
+        ensure_namespace(self._registry, self._paths)
+        path = self._paths.job(config.name)
+        parents = (self._paths.cursors(config.name), self._paths.markers(config.name))
+        for _ in range(ATTEMPT_COUNT):
+            # Parents may be left of a job that was removed by hand; their records are of another uid and do no harm.
+            job, *above = self._registry.read((path, *parents), fresh=True)
+            if job is not None:
+                break
+            missing = [Create(parent) for parent, node in zip(parents, above, strict=True) if node is None]
+            outcome = self._registry.transact([Create(path, encode_job(config)), *missing])
+            if isinstance(outcome, Committed):
+                return
+        raise JobExistsError(job=config.name)
+
+    def _hosted(self, handler: str) -> str:
+        """Return the name of the hosted handler that is meant.
+
+        Raises:
+            JobConfigError: No living executor hosts it, or several handlers are that function.
+        """
+        hosted = {
+            name: code for record in self._reader.members().executors.values() for name, code in record.handlers.items()
+        }
+        if handler in hosted:
+            return handler
+        names = sorted(name for name, code in hosted.items() if code == handler)
+        if len(names) == 1:
+            return names[0]
+        if names:
+            message = f"handler {handler!r} is that of several: {', '.join(names)}; give one of these names"
+        elif hosted:
+            known = ", ".join(sorted(hosted))
+            message = f"no living executor hosts handler {handler!r} (hosted: {known}); start one with its module first"
+        else:
+            message = (
+                f"no living executor hosts handler {handler!r}, nor any other; start one with 'shardsched run MODULE'"
+            )
+        raise JobConfigError(message, setting="handler")
+
+    def update(self, name: str, changes: Mapping[str, Any], *, expected_version: int | None = None) -> JobChange:
+        """Change settings of a job, or mend a stored setting that cannot be read by giving it anew.
+
+        Args:
+            name: The job's name.
+            changes: Settings by the decorator's names.
+            expected_version: The version that the changes were decided on; None to change whatever is there.
+
+        **Atomicity:** all changes or none. **Unknown:** read the job before repeating.
+
+        Raises:
+            JobNotFoundError: There is no such job.
+            StaleVersionError: The job has another version than expected.
+            ConflictError: The job is being deleted.
+            ConfigurationError: A setting is refused; nothing was written.
+            CorruptNodeError: The stored record cannot be read, also with these changes.
+            RegistryUnavailableError: No answer.
+        """
+        return self._update(name, make_settings(changes), expected_version=expected_version, is_by_hand=True)
+
+    def _update(
+        self, name: str, changes: dict[str, Any], *, expected_version: int | None, is_by_hand: bool = False
+    ) -> JobChange:
+        name = self._reader.known_job(name)
+        check_job_name(name)
+        if is_by_hand and "handler" in changes:
+            changes["handler"] = self._hosted(changes["handler"])
+        path, version = self._paths.job(name), expected_version
+        for _ in range(ATTEMPT_COUNT):
+            node = self._registry.get(path, fresh=True)
+            if node is None:
+                raise JobNotFoundError(job=name)
+            version = node.version
+            if expected_version not in {None, version}:
+                break
+            config, changed = self._changed(node, name, changes)
+            if not changed:
+                return JobChange(job=name, version=version, changed=())
+            outcome = self._registry.transact([Put(path, encode_job(config), version)])
+            if isinstance(outcome, Committed):
+                return JobChange(job=name, version=outcome.versions[0], changed=changed)
+        raise StaleVersionError(path=path, expected_version=version if expected_version is None else expected_version)
+
+    def _changed(self, node: Node, name: str, changes: Mapping[str, Any]) -> tuple[JobConfig, tuple[str, ...]]:
+        """Return the changed configuration, and the settings that differ."""
+        config = changed_job(node.path, name, node.value, changes, self._clock.now())
+        if config.deleting:
+            message = f"job {name!r} is being deleted; wait until it is gone, then create it anew"
+            raise ConflictError(message)
+        try:
+            differing = differing_settings(decode_job(node.path, name, node.value), config)
+        except CorruptNodeError:
+            differing = tuple(changes)
+        return config, tuple(PUBLIC_NAMES[setting] for setting in differing)
+
+    def pause(self, name: str) -> JobChange:
+        """Have a job start no scheduled fire; what runs goes on, and triggers are still taken.
+
+        Nothing changes if it is paused already. Raises as `update`.
+        """
+        return self.update(name, {"paused": True})
+
+    def resume(self, name: str) -> JobChange:
+        """Have a paused job fire again, from its next fire on: paused time is not caught up.
+
+        Nothing changes if it is not paused. Raises as `update`.
+        """
+        return self.update(name, {"paused": False})
+
+    def delete(self, name: str, *, wait_s: float = 30.0, by: str = "") -> Removal:
+        """Stop a job's items, then remove all of its nodes; what is interrupted goes on when called again.
+
+        Args:
+            name: The job's name, also one that was made by hand and is not valid.
+            wait_s: How long to wait for its items to stop, in seconds. If it is not enough, the leader finishes.
+            by: Who asks.
+
+        **Atomicity:** first the job is marked, so that nothing starts any more; its own node goes last. **Unknown:**
+        calling again is safe.
+
+        Raises:
+            JobNotFoundError: There is no such job.
+            RegistryUnavailableError: No answer.
+        """
+        return self._removal.delete(name, wait_s=wait_s, by=by)

@@ -1,0 +1,241 @@
+"""The fleet as people see it: who lives, what runs, what fires next, and why something does not.
+
+It is read kind by kind, so parts of it may be some milliseconds apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shardsched.admin.document import executor_document, fleet_document, job_details, job_document
+from shardsched.admin.reader import is_abandoned
+from shardsched.core.reason import JobState, judge, live_owners
+from shardsched.errors import CronExpressionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from shardsched.admin.reader import Reader
+    from shardsched.clock import Clock
+    from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord, LoadReport
+    from shardsched.core.fire import Cursor, Marker
+    from shardsched.core.view import FleetView, ItemView, JobEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorStatus:
+    """One executor that lives, or whose drain mark outlived it."""
+
+    name: str
+    """Its name."""
+    state: str
+    """``live``, ``drained``, ``unfit``, ``unreadable``, or ``gone`` for a drain mark alone."""
+    reason: str | None = None
+    """Why it takes no items, or None."""
+    record: ExecutorRecord | None = None
+    """What it says of itself, None where it does not live or cannot be read."""
+    load: LoadReport | None = None
+    """Its last load report, None where there is none."""
+    drain: DrainMark | None = None
+    """Who drained it, None where nobody did."""
+    is_leader: bool = False
+    """Whether it leads."""
+    items: int = 0
+    """Items that it owns."""
+    running: int = 0
+    """Items that it runs."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as ``executor list --json`` shows it."""
+        return executor_document(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemStatus:
+    """One item of a job."""
+
+    item: int
+    """Which."""
+    owner: str | None
+    """Who owns it, None if nobody does that lives."""
+    cursor: Cursor | None = None
+    """What it last handled, None where that is nothing or cannot be read."""
+    marker: Marker | None = None
+    """That it runs, None where it does not or it cannot be read."""
+    reason: str | None = None
+    """What is wrong with it, or None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """One job."""
+
+    entry: JobEntry
+    """As it is stored."""
+    state: JobState
+    """In one word."""
+    reasons: tuple[str, ...]
+    """What keeps it, or some of its items, from firing."""
+    next_fire: datetime | None
+    """Its next fire; None where it is paused, held, or fires no more."""
+    owners: Mapping[str, tuple[int, ...]]
+    """Living executors with the items that they own."""
+    items: tuple[ItemStatus, ...]
+    """Its items."""
+
+    @property
+    def reason(self) -> str | None:
+        """The weightiest reason, None where nothing stands in its way."""
+        return self.reasons[0] if self.reasons else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as ``job list --json`` shows it."""
+        return job_document(self)
+
+    def details(self) -> dict[str, Any]:
+        """Return all of it as ``job show --json`` shows it."""
+        return job_details(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetStatus:
+    """All of one namespace."""
+
+    at: datetime
+    """When it was read."""
+    leader: LeaderRecord | None
+    """Who leads."""
+    executors: tuple[ExecutorStatus, ...] = ()
+    """Executors, by name."""
+    jobs: tuple[JobStatus, ...] = ()
+    """Jobs, by name."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as ``status --json`` shows it."""
+        return fleet_document(self)
+
+
+class StatusCollector:
+    """Reads the status of one namespace. **Thread:** any; nothing is kept."""
+
+    def __init__(self, reader: Reader, clock: Clock) -> None:
+        self._reader = reader
+        self._clock = clock
+
+    def fleet(self) -> FleetStatus:
+        """Return all of it.
+
+        Raises:
+            RegistryUnavailableError: No answer.
+        """
+        jobs, names, drained = self._reader.names("jobs", "executors", "drained")
+        # Owners are written after they joined, so members are read after assignments: no new owner looks gone.
+        entries = self._reader.entries(jobs)
+        members = self._reader.members()
+        views = self._reader.items(entries)
+        now = self._clock.now()
+        statuses = tuple(_job_status(entry, members, views[name], now) for name, entry in sorted(entries.items()))
+        loads = self._reader.loads(names)
+        executors = tuple(
+            _executor_status(name, members, loads.get(name), statuses, is_present=name in names)
+            for name in sorted(set(names) | set(drained))
+        )
+        return FleetStatus(at=now, leader=members.leader, executors=executors, jobs=statuses)
+
+    def job(self, name: str) -> JobStatus:
+        """Return one job.
+
+        Raises:
+            JobNotFoundError: There is no such job.
+            RegistryUnavailableError: No answer.
+        """
+        entry = self._reader.entry(name)
+        members = self._reader.members()
+        views = self._reader.items({name: entry})[name]
+        return _job_status(entry, members, views, self._clock.now())
+
+
+def _job_status(entry: JobEntry, fleet: FleetView, views: Mapping[int, ItemView], now: datetime) -> JobStatus:
+    verdict = judge(entry, fleet)
+    owners = live_owners(entry.assignment, fleet)
+    by_item = {item: name for name, items in owners.items() for item in items}
+    count = _item_count(entry)
+    items = tuple(_item_status(item, by_item.get(item), views.get(item)) for item in sorted({*range(count), *views}))
+    faulty = [f"item {item.item}: {item.reason}" for item in items if item.reason]
+    is_firing = verdict.state not in {JobState.PAUSED, JobState.HELD}
+    return JobStatus(
+        entry=entry,
+        state=verdict.state,
+        reasons=(*verdict.reasons, *faulty),
+        next_fire=_next_fire(entry, now) if is_firing else None,
+        owners=owners,
+        items=items,
+    )
+
+
+def _item_count(entry: JobEntry) -> int:
+    configured = entry.config.items if entry.config else 0
+    return max(configured, entry.assignment.newest.items if entry.assignment else 0)
+
+
+def _item_status(item: int, owner: str | None, view: ItemView | None) -> ItemStatus:
+    if view is None:
+        return ItemStatus(item=item, owner=owner)
+    reason = view.fault
+    if reason is None and is_abandoned(view):
+        whose = f"its owner {owner} settles it" if owner else "waits for an owner to settle it"
+        reason = f"abandoned in the middle of a run; {whose}"
+    return ItemStatus(item=item, owner=owner, cursor=view.cursor, marker=view.marker, reason=reason)
+
+
+def _next_fire(entry: JobEntry, now: datetime) -> datetime | None:
+    if entry.config is None:
+        return None
+    try:
+        return entry.config.parsed_cron().next_fire(max(now, entry.config.armed_at))
+    except CronExpressionError:
+        return None
+
+
+def _executor_status(
+    name: str, fleet: FleetView, load: LoadReport | None, jobs: tuple[JobStatus, ...], *, is_present: bool
+) -> ExecutorStatus:
+    record, drain = fleet.executors.get(name), fleet.drained.get(name)
+    state, reason = _executor_state(record, drain, is_present=is_present)
+    return ExecutorStatus(
+        name=name,
+        state=state,
+        reason=reason,
+        record=record,
+        load=load,
+        drain=drain,
+        is_leader=fleet.leader is not None and fleet.leader.name == name,
+        items=sum(len(job.owners.get(name, ())) for job in jobs),
+        running=sum(
+            1 for job in jobs for item in job.items if item.marker is not None and item.marker.executor == name
+        ),
+    )
+
+
+def _executor_state(
+    record: ExecutorRecord | None, drain: DrainMark | None, *, is_present: bool
+) -> tuple[str, str | None]:
+    if not is_present:
+        return "gone", _drain_text(drain)
+    if record is None:
+        return "unreadable", "its record cannot be read; restart it"
+    if drain is not None:
+        return "drained", _drain_text(drain)
+    if record.unfit is not None:
+        return "unfit", record.unfit
+    return "live", None
+
+
+def _drain_text(drain: DrainMark | None) -> str:
+    if drain is None:
+        return "drained; the mark cannot be read, so it does not count"
+    by = f" by {drain.by}" if drain.by else ""
+    why = f": {drain.reason}" if drain.reason else ""
+    return f"drained{by} at {drain.at.isoformat(timespec='seconds')}{why}"

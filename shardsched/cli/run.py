@@ -1,0 +1,157 @@
+"""``shardsched run``: one executor in this process."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shardsched.cli.connection import registry_options
+from shardsched.cli.label import parse_labels
+from shardsched.cli.log import configure_logging
+from shardsched.settings import (
+    DEFAULT_GRACE_S,
+    DEFAULT_SESSION_TIMEOUT_S,
+    DEFAULT_SLOTS,
+    ExecutorSettings,
+    check_settings,
+    default_executor_name,
+    namespace_name,
+    registry_url,
+    state_folder,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shardsched.cli.connection import Place
+    from shardsched.executor import Executor
+
+
+@click.command()
+@click.argument("modules", nargs=-1, required=True, metavar="MODULE...")
+@click.option("--name", help="The executor's name, unique in the namespace [default: host and process id].")
+@click.option("--slots", type=int, default=DEFAULT_SLOTS, show_default=True, help="Items run at once.")
+@click.option(
+    "--session-timeout",
+    "session_timeout_s",
+    type=float,
+    default=DEFAULT_SESSION_TIMEOUT_S,
+    show_default=True,
+    help="Seconds after which others take over if this executor is silent.",
+)
+@click.option("--label", "labels", multiple=True, metavar="K=V", help="A label; jobs may ask for it. May be repeated.")
+@click.option(
+    "--grace",
+    "grace_s",
+    type=float,
+    default=DEFAULT_GRACE_S,
+    show_default=True,
+    help="Seconds that items have to finish when it stops.",
+)
+@click.option("--state-dir", type=click.Path(path_type=Path), help="Folder of its logs and session ticket.")
+@click.option("--log-json", is_flag=True, help="Log as JSON, one object a line.")
+@click.option("-v", "--verbose", is_flag=True, help="Log decisions too.")
+@registry_options
+def run(
+    *,
+    modules: tuple[str, ...],
+    name: str | None,
+    slots: int,
+    session_timeout_s: float,
+    labels: tuple[str, ...],
+    grace_s: float,
+    state_dir: Path | None,
+    place: Place,
+    log_json: bool,
+    verbose: bool,
+) -> None:
+    """Run an executor that hosts the handlers of some modules.
+
+    It joins the fleet, runs the items that it is given, and goes on until it gets SIGTERM or SIGINT: then its items
+    have --grace seconds to finish. A second signal stops them at once.
+    """
+    settings = check_settings(
+        ExecutorSettings(
+            registry=registry_url(place.registry),
+            namespace=namespace_name(place.namespace),
+            name=name or default_executor_name(),
+            modules=modules,
+            import_paths=(str(Path.cwd()),),
+            slots=slots,
+            session_timeout_s=session_timeout_s,
+            labels=parse_labels(labels),
+            grace_s=grace_s,
+            state_dir=state_dir or state_folder(),
+        )
+    )
+    configure_logging(as_json=log_json, is_verbose=verbose)
+    # Imported here: `shardsched run --help` and a wrong option need none of it.
+    from shardsched.executor import Executor  # noqa: PLC0415
+
+    run_until_stopped(Executor(settings), grace_s)
+
+
+def run_until_stopped(executor: Executor, grace_s: float) -> None:
+    """Run an executor until it ends by itself or by signals.
+
+    Signal handlers only put into a queue, which is safe in one: an event's lock might be held by what they interrupt.
+    """
+    happened: queue.SimpleQueue[int | BaseException | None] = queue.SimpleQueue()
+    _on_signals(_give_up)
+    try:
+        executor.start()
+    except _GivenUpError as error:
+        # Threads may have been started that nobody can end any more; the name is free for the next start at once.
+        click.echo("shardsched: interrupted while joining the fleet", err=True)
+        sys.stderr.flush()
+        os._exit(128 + error.signal_number)
+    _on_signals(lambda signum, _frame: happened.put(signum))
+    _in_thread(executor.wait, happened)
+    signal_count = 0
+    while (what := happened.get()) is not None:
+        if isinstance(what, BaseException):
+            raise what
+        signal_count += 1
+        if signal_count > 2:
+            # Somebody insists; the warden kills what still runs when this process is gone.
+            os._exit(1)
+        grace = grace_s if signal_count == 1 else 0.0
+        threading.Thread(target=executor.stop, args=(grace,), name="stop", daemon=True).start()
+
+
+class _GivenUpError(BaseException):
+    """Raised by a signal while the executor joins, through whatever it waits for."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal_number)
+        self.signal_number = signal_number
+
+
+def _give_up(signum: int, _frame: object) -> None:
+    raise _GivenUpError(signum)
+
+
+def _on_signals(handler: Callable[[int, object], object]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
+
+
+def _in_thread(wait: Callable[[], object], happened: queue.SimpleQueue[int | BaseException | None]) -> None:
+    """Wait for the executor's end in a thread, since the main one must be free to take signals."""
+
+    def watch() -> None:
+        try:
+            wait()
+        except BaseException as error:  # noqa: BLE001 - the top of a thread: handed to the main one
+            happened.put(error)
+        else:
+            happened.put(None)
+
+    threading.Thread(target=watch, name="wait", daemon=True).start()

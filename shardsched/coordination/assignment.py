@@ -1,0 +1,200 @@
+"""What the leader does: assignments for all jobs at once, only those that differ, and tidying up after edits.
+
+Every transaction checks the fence, the epoch and, for each job, the version of the configuration that was decided on,
+so that neither a deposed leader nor one with an old view can write. A write that is refused for its own job harms no
+other; it is decided anew when the mirror has caught up.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shardsched.coordination.removal import remove_job_nodes
+from shardsched.core.assignment import encode_assignment
+from shardsched.core.events import Event
+from shardsched.core.fire import decode_cursor
+from shardsched.core.rebalance import rebalance
+from shardsched.core.tidy import settled_assignment
+from shardsched.errors import CorruptNodeError
+from shardsched.registry.base import Check, Committed, Create, Delete, Put, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from shardsched.coordination.election import Election, Term
+    from shardsched.coordination.session import Lease
+    from shardsched.core.assignment import Assignment
+    from shardsched.core.fire import Cursor
+    from shardsched.core.paths import Paths
+    from shardsched.core.view import FleetView, JobEntry
+    from shardsched.registry.base import Operation, Registry
+
+logger = logging.getLogger(__name__)
+
+MAX_WRITE_COUNT = 100
+"""Assignments written by one transaction."""
+MAX_WRITE_BYTES = 128 * 1024
+"""Size of one transaction's assignments, well below what ZooKeeper takes."""
+_DELETE_CHUNK = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Write:
+    entry: JobEntry
+    assignment: Assignment
+    value: bytes
+
+
+class Leadership:
+    """The leader's work of one executor that may lead. **Thread:** used by one thread."""
+
+    def __init__(self, registry: Registry, paths: Paths, lease: Lease, election: Election) -> None:
+        self._registry = registry
+        self._paths = paths
+        self._lease = lease
+        self._election = election
+
+    def reshard(self, fleet: FleetView) -> bool:
+        """Write every assignment that should differ; return whether all of it was written.
+
+        Does nothing, and says that all was written, if this executor does not lead.
+
+        Raises:
+            RegistryUnavailableError: No answer; calling again is safe.
+            SessionLostError: There is no session to write under.
+        """
+        term = self._election.term
+        if term is None:
+            return True
+        claimed: dict[str, datetime | None] = {}
+        decided = rebalance(fleet, term.epoch, claimed)
+        if decided.needs_claims:
+            claimed = self._latest_claims(sorted(decided.needs_claims))
+            decided = rebalance(fleet, term.epoch, claimed)
+        writes = [
+            _Write(entry=fleet.jobs[write.job], assignment=write.assignment, value=encode_assignment(write.assignment))
+            for write in decided.writes
+        ]
+        if not writes:
+            return True
+        done = sum(self._write(term, chunk) for chunk in _chunks(writes))
+        logger.info(
+            "wrote %d of %d assignments that differ",
+            done,
+            len(writes),
+            extra={"event": Event.RESHARDED, "epoch": term.epoch, "jobs": [write.entry.name for write in writes[:50]]},
+        )
+        return done == len(writes)
+
+    def _latest_claims(self, jobs: Sequence[str]) -> dict[str, datetime | None]:
+        """Return the latest scheduled fire that any item of each job has claimed.
+
+        Nothing is claimed while the configuration asks for another count than the newest layout, and it is asked after
+        the configuration was seen: so this is final until the layout is written.
+        """
+        return {
+            job: max((cursor.fire for cursor in self._cursors(job)[0].values() if cursor.fire), default=None)
+            for job in jobs
+        }
+
+    def _cursors(self, job: str) -> tuple[dict[int, Cursor], dict[int, int]]:
+        """Return all cursors of a job that can be read, and the versions of all, by item."""
+        names = self._registry.children(self._paths.cursors(job), fresh=True)
+        items = [int(name) for name in names if name.isascii() and name.isdigit()]
+        nodes = self._registry.read([self._paths.cursor(job, item) for item in items], fresh=True)
+        cursors: dict[int, Cursor] = {}
+        versions: dict[int, int] = {}
+        for item, node in zip(items, nodes, strict=True):
+            if node is None:
+                continue
+            versions[item] = node.version
+            try:
+                cursors[item] = decode_cursor(node.path, node.value)
+            except CorruptNodeError as error:
+                logger.warning("%s", error, extra={"event": Event.RECORD_CORRUPT, "job": job, "item": item})
+        return cursors, versions
+
+    def _write(self, term: Term, writes: list[_Write]) -> int:
+        """Write some assignments; one that is refused is left out, and the rest is tried again."""
+        while writes:
+            outcome = self._registry.transact(self._operations(term, writes))
+            if isinstance(outcome, Committed):
+                return len(writes)
+            if self._is_over(outcome):
+                return 0
+            refused = writes.pop((outcome.index - 2) // 2)
+            logger.debug("an assignment was decided on an old view", extra={"job": refused.entry.name})
+        return 0
+
+    def _operations(self, term: Term, writes: Iterable[_Write]) -> list[Operation]:
+        operations: list[Operation] = [self._lease.fence(), self._election.check(term)]
+        for write in writes:
+            entry, path = write.entry, self._paths.assignment(write.entry.name)
+            operations.append(Check(self._paths.job(entry.name), entry.version))
+            if entry.assignment_version is None:
+                operations.append(Create(path, write.value))
+            else:
+                operations.append(Put(path, write.value, entry.assignment_version))
+        return operations
+
+    def _is_over(self, refused: Refused) -> bool:
+        """Whether the session or the term has ended; takes note of it."""
+        if refused.index == 0:
+            self._lease.lose()
+        if refused.index <= 1:
+            self._election.resign()
+        return refused.index <= 1
+
+    def tidy(self, fleet: FleetView, now: datetime) -> None:
+        """Finish half-done deletions, and drop layouts and cursors that have had their time.
+
+        Raises:
+            RegistryUnavailableError: No answer; calling again is safe.
+        """
+        term = self._election.term
+        if term is None:
+            return
+        for entry in fleet.jobs.values():
+            config = entry.config
+            if config is not None and config.deleting:
+                if remove_job_nodes(self._registry, self._paths, entry.name):
+                    logger.info("removed a deleted job", extra={"event": Event.JOB_REMOVED, "job": entry.name})
+            elif entry.held is None and entry.assignment is not None and len(entry.assignment.layouts) > 1:
+                self._drop_layouts(term, entry, now)
+
+    def _drop_layouts(self, term: Term, entry: JobEntry, now: datetime) -> None:
+        config, assignment = entry.config, entry.assignment
+        if config is None or assignment is None or entry.assignment_version is None:
+            return
+        cursors, versions = self._cursors(entry.name)
+        mine = {item: cursor for item, cursor in cursors.items() if cursor.uid == config.uid}
+        settled = settled_assignment(config, assignment, entry.commands, mine, now)
+        if settled is None:
+            return
+        write = _Write(entry=entry, assignment=settled, value=encode_assignment(settled))
+        if self._write(term, [write]) == 1:
+            self._delete_cursors(entry.name, settled.newest.items, versions)
+
+    def _delete_cursors(self, job: str, item_count: int, versions: Mapping[int, int]) -> None:
+        """Delete the cursors of items that are no more. One that stays behind does no harm: the floors lie above it."""
+        removed = [(item, version) for item, version in versions.items() if item >= item_count]
+        for start in range(0, len(removed), _DELETE_CHUNK):
+            chunk = removed[start : start + _DELETE_CHUNK]
+            deletes = [Delete(self._paths.cursor(job, item), version) for item, version in chunk]
+            self._registry.transact([self._lease.fence(), *deletes])
+
+
+def _chunks(writes: Sequence[_Write]) -> Iterable[list[_Write]]:
+    chunk: list[_Write] = []
+    size = 0
+    for write in writes:
+        if chunk and (len(chunk) >= MAX_WRITE_COUNT or size + len(write.value) > MAX_WRITE_BYTES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(write)
+        size += len(write.value)
+    if chunk:
+        yield chunk

@@ -1,0 +1,91 @@
+"""Removing what is left of a deleted job, safely from several processes and after an interruption.
+
+The job's own node goes last, in one transaction with the nodes above its cursors and markers: as long as it stands, the
+deletion can be taken up again. Every transaction checks its version, so that a job made anew is never touched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shardsched.core.job import decode_job
+from shardsched.errors import CorruptNodeError
+from shardsched.registry.base import Check, Committed, Delete, Refusal, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shardsched.core.paths import Paths
+    from shardsched.registry.base import Node, Operation, Registry
+
+DELETE_CHUNK = 200
+"""Nodes deleted by one transaction, well within what ZooKeeper takes at once."""
+_MAX_ROUNDS = 200
+"""Times to look again after a refusal; each means that somebody else got on with the same removal."""
+
+
+def remove_job_nodes(registry: Registry, paths: Paths, job: str, *, even_unreadable: bool = False) -> bool:
+    """Remove all nodes of a job that is being deleted.
+
+    **Atomicity:** cursors in chunks, the rest at once. **Unknown:** calling again is safe.
+
+    Args:
+        registry: The registry.
+        paths: The namespace's paths.
+        job: The job's name.
+        even_unreadable: Whether a job whose configuration cannot be read is removed too, for lack of a place in it
+            that says so.
+
+    Returns:
+        True when nothing of the deleted job is left; False while items of it run, and their markers stand.
+
+    Raises:
+        NotEmptyError: Somebody made nodes below a cursor.
+        RegistryUnavailableError: No answer.
+        SessionLostError: The session ended; calling again is safe.
+    """
+    for _ in range(_MAX_ROUNDS):
+        node = registry.get(paths.job(job), fresh=True)
+        if node is None or not _is_removable(node, job, even_unreadable=even_unreadable):
+            return True
+        if registry.children(paths.markers(job), fresh=True):
+            return False
+        if _remove(registry, paths, job, node):
+            return True
+    return False
+
+
+def _is_removable(node: Node, job: str, *, even_unreadable: bool) -> bool:
+    try:
+        return decode_job(node.path, job, node.value).deleting
+    except CorruptNodeError:
+        return even_unreadable
+
+
+def _remove(registry: Registry, paths: Paths, job: str, node: Node) -> bool:
+    """Try once; return whether all was removed."""
+    guard = Check(node.path, node.version)
+    cursors = [f"{paths.cursors(job)}/{name}" for name in registry.children(paths.cursors(job), fresh=True)]
+    if not delete_nodes(registry, cursors, guard):
+        return False
+    parents = [paths.cursors(job), paths.markers(job), paths.assignment(job), paths.commands(job)]
+    standing = [found.path for found in registry.read(parents, fresh=True) if found is not None]
+    deletes = [Delete(path) for path in standing]
+    return isinstance(registry.transact([*deletes, Delete(node.path, node.version)]), Committed)
+
+
+def delete_nodes(registry: Registry, nodes: Sequence[str], guard: Check | None = None) -> bool:
+    """Delete nodes in chunks, each with the guard's check; return whether all chunks were done.
+
+    Raises:
+        NotEmptyError: One has children.
+    """
+    for start in range(0, len(nodes), DELETE_CHUNK):
+        operations: list[Operation] = [] if guard is None else [guard]
+        operations += [Delete(path) for path in nodes[start : start + DELETE_CHUNK]]
+        outcome = registry.transact(operations)
+        if isinstance(outcome, Refused):
+            if outcome.reason is Refusal.NOT_EMPTY:
+                raise outcome.error()
+            return False
+    return True

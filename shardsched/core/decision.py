@@ -1,0 +1,88 @@
+"""What may be decided about one item, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from shardsched.core.fire import Cause, ItemState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """Fires of one item that nobody starts any more."""
+
+    first: datetime
+    """The first of them."""
+    last: datetime
+    """The last of them."""
+    reason: str
+    """Why: too late, still running, paused policy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The item is to be claimed and run."""
+
+    item: int
+    """Which."""
+    cause: Cause
+    """Why."""
+    run_fire: datetime
+    """The fire: a scheduled time, or when it was triggered."""
+    fire: datetime | None
+    """What the cursor's scheduled fire becomes."""
+    trigger: int
+    """What the cursor's trigger becomes."""
+    attempt: int
+    """Which attempt."""
+    items: int
+    """How many items the fire has."""
+    job_param: str
+    """The job's parameter."""
+    param: str
+    """The item's parameter."""
+    first_cause: Cause
+    """Why the fire was first run, kept over failovers."""
+    missed: Missed | None = None
+    """Earlier fires that are dropped by this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settle:
+    """The cursor is to be written without a run: an abandoned run is over, or fires are dropped."""
+
+    item: int
+    """Which."""
+    state: ItemState
+    """What the cursor's state becomes."""
+    fire: datetime | None
+    """What the cursor's scheduled fire becomes."""
+    reason: str
+    """Why, for the event and the cursor's message."""
+    missed: Missed | None = None
+    """Fires that are dropped by this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """The item's marker is ours but no run of ours is behind it: it is to be given back."""
+
+    item: int
+    """Which."""
+    is_final: bool
+    """Whether the run is lost (no failover); else the cursor stays *running* and the fire is run again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Await:
+    """The item runs elsewhere: nothing can be done until its marker vanishes."""
+
+    item: int
+    """Which."""
+
+
+Decision = Run | Settle | Release | Await

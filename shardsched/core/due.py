@@ -1,0 +1,230 @@
+"""What is due for one item: a pure function of what is stored, what is asked, and now.
+
+The rules in order, for an item whose owner asks:
+
+1. A marker exists: the item runs, here or elsewhere, and nothing is due. A marker of our own session with no run of
+   ours behind it is given back.
+2. The cursor says *running* and there is no marker: the run was abandoned. It was stopped by a person, or is run again
+   (failover), or is lost.
+3. A trigger that the item has not handled is due, paused or not.
+4. A fire is due when the latest one up to now lies after both the cursor's fire and the time the job was armed. Up to
+   the misfire grace it is on time; later, or when the item was still busy as its moment passed, the misfire policy
+   decides.
+
+A cursor that lies further ahead of now than the drift limit tells of a clock that was set back: it is rewound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from shardsched.core.decision import Await, Decision, Missed, Release, Run, Settle
+from shardsched.core.fire import Cause, ItemState
+from shardsched.core.job import Misfire
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from shardsched.core.assignment import Assignment
+    from shardsched.core.command import Commands
+    from shardsched.core.cron import Cron
+    from shardsched.core.fire import Cursor
+    from shardsched.core.job import JobConfig
+    from shardsched.core.view import ItemView
+
+MAX_CATCH_UP = 100
+"""Missed fires that the misfire policy ``all`` runs at most; older ones are reported as missed. A guess."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """When one job is looked at; shared by its items so that the cron is asked once."""
+
+    now: datetime
+    """The time."""
+    latest_fire: datetime | None
+    """The latest fire up to now."""
+    drift_limit: timedelta
+    """How far ahead of now a cursor may lie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What is fixed for all items of one job at one moment."""
+
+    config: JobConfig
+    """The job."""
+    cron: Cron
+    """Its trigger."""
+    assignment: Assignment
+    """Its assignment."""
+    commands: Commands | None
+    """What was asked of it."""
+    incarnation: str
+    """Our session's fence."""
+    running: frozenset[str]
+    """Our runs."""
+    moment: Moment
+    """When."""
+
+    @property
+    def stop(self) -> int:
+        """The job's stop counter."""
+        return self.commands.stop if self.commands else 0
+
+
+def due(terms: Terms, item: int, view: ItemView) -> Decision | None:
+    """Return what is to be done about an item, None if nothing is."""
+    if view.fault:
+        return None
+    if view.marker is not None:
+        return _marked(terms, item, view)
+    if terms.config.deleting:
+        return None
+    cursor = view.cursor
+    if cursor is not None and cursor.state is ItemState.RUNNING:
+        return _abandoned(terms, item, cursor)
+    manual = _manual(terms, item, cursor)
+    if manual is not None:
+        return manual
+    if terms.config.paused:
+        return None
+    return _scheduled(terms, item, cursor)
+
+
+def _marked(terms: Terms, item: int, view: ItemView) -> Decision | None:
+    marker = view.marker
+    if marker is None or marker.run in terms.running:
+        return None
+    if marker.incarnation == terms.incarnation:
+        return Release(item=item, is_final=not _is_failed_over(terms, view.cursor))
+    return Await(item=item)
+
+
+def _is_failed_over(terms: Terms, cursor: Cursor | None) -> bool:
+    is_stopped = cursor is not None and terms.stop > cursor.stop
+    return terms.config.failover and not terms.config.paused and not terms.config.deleting and not is_stopped
+
+
+def _abandoned(terms: Terms, item: int, cursor: Cursor) -> Decision:
+    if terms.stop > cursor.stop:
+        return Settle(item=item, state=ItemState.STOPPED, fire=cursor.fire, reason="stopped; its executor had gone")
+    if not terms.config.failover:
+        return Settle(item=item, state=ItemState.LOST, fire=cursor.fire, reason="abandoned; failover is off")
+    if terms.config.paused:
+        return Settle(item=item, state=ItemState.LOST, fire=cursor.fire, reason="abandoned; the job is paused")
+    return Run(
+        item=item,
+        cause=Cause.FAILOVER,
+        run_fire=cursor.run_fire or cursor.fire or terms.moment.now,
+        fire=cursor.fire,
+        trigger=cursor.trigger,
+        attempt=cursor.attempt + 1,
+        items=cursor.items,
+        job_param=terms.config.param if cursor.job_param is None else cursor.job_param,
+        param=terms.config.item_param(item) if cursor.param is None else cursor.param,
+        first_cause=cursor.cause,
+    )
+
+
+def _manual(terms: Terms, item: int, cursor: Cursor | None) -> Decision | None:
+    if terms.commands is None:
+        return None
+    handled = terms.assignment.trigger_floor if cursor is None else cursor.trigger
+    trigger = terms.commands.next_trigger(item, handled)
+    if trigger is None:
+        return None
+    return Run(
+        item=item,
+        cause=Cause.MANUAL,
+        run_fire=trigger.at,
+        fire=None if cursor is None else cursor.fire,
+        trigger=trigger.number,
+        attempt=1,
+        items=trigger.items,
+        job_param=terms.config.param if trigger.param is None else trigger.param,
+        param=terms.config.item_param(item),
+        first_cause=Cause.MANUAL,
+    )
+
+
+def _scheduled(terms: Terms, item: int, cursor: Cursor | None) -> Decision | None:
+    moment, config = terms.moment, terms.config
+    latest = moment.latest_fire
+    handled = cursor.fire if cursor is not None else None
+    if handled is not None and handled > moment.now + moment.drift_limit and cursor is not None:
+        rewound = latest if latest is not None and latest > config.armed_at else None
+        return Settle(item=item, state=cursor.state, fire=rewound, reason="the clock was set back: cursor rewound")
+    if latest is None or latest <= config.armed_at or (handled is not None and latest <= handled):
+        return None
+    base = config.armed_at if handled is None else max(handled, config.armed_at)
+    is_busy_then = cursor is not None and cursor.ended_at is not None and cursor.ended_at > latest
+    is_late = (moment.now - latest).total_seconds() > config.misfire_grace_s
+    is_misfire = is_late or is_busy_then
+    if config.misfire is Misfire.ALL:
+        return _catch_up(terms, item, cursor, base, latest)
+    if is_misfire and config.misfire is Misfire.SKIP:
+        return _skip(terms, item, base, latest, "was still running" if is_busy_then else "was too late")
+    if item >= terms.assignment.layout_at(latest).items:
+        return None
+    first = terms.cron.next_fire(base)
+    missed = None
+    if first is not None and first < latest:
+        reason = "the misfire policy runs only the latest"
+        missed = Missed(first=first, last=_before(terms.cron, latest), reason=reason)
+    return _fire(terms, item, cursor, latest, is_misfire=is_misfire, missed=missed)
+
+
+def _before(cron: Cron, fire: datetime) -> datetime:
+    return cron.latest_fire(fire - timedelta(microseconds=1)) or fire
+
+
+def _skip(terms: Terms, item: int, base: datetime, latest: datetime, why: str) -> Settle | None:
+    if item >= terms.assignment.layout_at(latest).items:
+        return None
+    first = terms.cron.next_fire(base) or latest
+    missed = Missed(first=first, last=latest, reason=f"{why}; the misfire policy is skip")
+    return Settle(item=item, state=ItemState.MISSED, fire=latest, reason=missed.reason, missed=missed)
+
+
+def _catch_up(terms: Terms, item: int, cursor: Cursor | None, base: datetime, latest: datetime) -> Run | None:
+    """Run the oldest of the missed fires, at most the latest hundred; constant time however long the outage."""
+    fires = [latest]
+    while len(fires) < MAX_CATCH_UP:
+        earlier = terms.cron.latest_fire(fires[-1] - timedelta(microseconds=1))
+        if earlier is None or earlier <= base:
+            break
+        fires.append(earlier)
+    fires = [fire for fire in fires if item < terms.assignment.layout_at(fire).items]
+    if not fires:
+        return None
+    oldest, moment = fires[-1], terms.moment
+    first = terms.cron.next_fire(base)
+    missed = None
+    if first is not None and first < oldest and item < terms.assignment.layout_at(first).items:
+        reason = f"the misfire policy runs the latest {MAX_CATCH_UP}"
+        missed = Missed(first=first, last=_before(terms.cron, oldest), reason=reason)
+    is_late = (moment.now - oldest).total_seconds() > terms.config.misfire_grace_s
+    is_busy_then = cursor is not None and cursor.ended_at is not None and cursor.ended_at > oldest
+    return _fire(terms, item, cursor, oldest, is_misfire=is_late or is_busy_then, missed=missed)
+
+
+def _fire(
+    terms: Terms, item: int, cursor: Cursor | None, fire: datetime, *, is_misfire: bool, missed: Missed | None
+) -> Run:
+    cause = Cause.MISFIRE if is_misfire else Cause.SCHEDULE
+    return Run(
+        item=item,
+        cause=cause,
+        run_fire=fire,
+        fire=fire,
+        trigger=terms.assignment.trigger_floor if cursor is None else cursor.trigger,
+        attempt=1,
+        items=terms.assignment.layout_at(fire).items,
+        job_param=terms.config.param,
+        param=terms.config.item_param(item),
+        first_cause=cause,
+        missed=missed,
+    )

@@ -1,0 +1,144 @@
+"""Sharding items: their numbers as text, and their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from shardsched.errors import ItemParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_ITEM_COUNT = 10_000
+"""Most items of one job; a fire of more would not fit one transaction's bounds in reasonable chunks."""
+
+
+def format_items(items: Iterable[int]) -> str:
+    """Return items as short text, such as ``0-3,7``."""
+    parts: list[str] = []
+    first = last = -1
+    for item in sorted(set(items)):
+        if first >= 0 and item == last + 1:
+            last = item
+            continue
+        if first >= 0:
+            parts.append(_span(first, last))
+        first = last = item
+    if first >= 0:
+        parts.append(_span(first, last))
+    return ",".join(parts)
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def parse_items(text: str) -> tuple[int, ...]:
+    """Return the items that a text such as ``0-3,7`` names, in rising order.
+
+    Raises:
+        ItemParameterError: It is not such a text, or names an item of 10,000 or above.
+    """
+    items: set[int] = set()
+    for part in text.split(",") if text else ():
+        low, dash, high = part.partition("-")
+        if not _is_number(low) or (dash and not _is_number(high)):
+            message = f"items {text!r}: {part!r} is not a number or a range; write items such as 0-3,7"
+            raise ItemParameterError(message)
+        first, last = int(low), int(high or low)
+        if first > last or last >= MAX_ITEM_COUNT:
+            message = f"items {text!r}: {part!r} is not a rising range below {MAX_ITEM_COUNT}"
+            raise ItemParameterError(message)
+        items.update(range(first, last + 1))
+    return tuple(sorted(items))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5
+
+
+def parse_item_params(text: str) -> dict[int, str]:
+    """Return the parameters that a text such as ``0=a,1=b`` gives to items.
+
+    A value that holds a comma or an equals sign is put in double quotes, a double quote in it is doubled.
+
+    Raises:
+        ItemParameterError: It is not such a text, or names an item twice.
+    """
+    params: dict[int, str] = {}
+    for part in _split_unquoted(text):
+        key, equals, value = part.partition("=")
+        key = key.strip()
+        if not equals or not _is_number(key):
+            message = f"item parameters: {part.strip()!r} is not ITEM=VALUE; write them such as 0=a,1=b"
+            raise ItemParameterError(message)
+        if int(key) in params:
+            message = f"item parameters: item {int(key)} is given twice; give each item one value"
+            raise ItemParameterError(message)
+        params[int(key)] = _unquoted(value.strip())
+    return params
+
+
+def format_item_params(params: Mapping[int, str]) -> str:
+    """Return parameters as the text that `parse_item_params` reads."""
+    return ",".join(f"{item}={_quoted(value)}" for item, value in sorted(params.items()))
+
+
+def _split_unquoted(text: str) -> list[str]:
+    parts: list[str] = []
+    start, is_quoted = 0, False
+    for position, character in enumerate(text):
+        if character == '"':
+            is_quoted = not is_quoted
+        elif character == "," and not is_quoted:
+            parts.append(text[start:position])
+            start = position + 1
+    if is_quoted:
+        message = "item parameters: a double quote is not closed; close it, or double it inside a quoted value"
+        raise ItemParameterError(message)
+    parts.append(text[start:])
+    return [part for part in parts if part.strip()] if len(parts) == 1 else parts
+
+
+def _quoted(value: str) -> str:
+    is_plain = value == value.strip() and not any(character in value for character in ',="') and value
+    return value if is_plain else '"' + value.replace('"', '""') + '"'
+
+
+def _unquoted(value: str) -> str:
+    if len(value) >= 2 and value[0] == value[-1] == '"':
+        return value[1:-1].replace('""', '"')
+    return value
+
+
+def check_item_params(params: Mapping[Any, Any], item_count: int) -> None:
+    """Refuse parameters for items that do not exist, or that are not texts.
+
+    Raises:
+        ItemParameterError: With the item at fault and the range allowed.
+    """
+    for item, value in params.items():
+        if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < item_count:
+            message = (
+                f"item parameters: there is no item {item!r}; with {item_count} items they are 0 to {item_count - 1}"
+            )
+            raise ItemParameterError(message)
+        if not isinstance(value, str):
+            message = f"item parameters: the value for item {item} is not a text; give a str"
+            raise ItemParameterError(message)
+
+
+def make_item_params(value: Any) -> dict[int, str]:
+    """Return item parameters given as a mapping or as text such as ``0=a,1=b``.
+
+    Raises:
+        ItemParameterError: They are neither.
+    """
+    if value is None:
+        return {}
+    if isinstance(value, str):
+        return parse_item_params(value)
+    if not isinstance(value, Mapping):
+        raise ItemParameterError("item parameters are neither a mapping nor a text; write them such as 0=a,1=b")
+    return dict(value)

@@ -1,0 +1,262 @@
+"""The errors that shardsched raises, as one tree.
+
+The drawing below is compared with the classes by a test::
+
+    ShardschedError
+    ├── ConfigurationError
+    │   ├── JobConfigError
+    │   ├── CronExpressionError
+    │   ├── ItemParameterError
+    │   ├── SettingsError
+    │   └── HandlerImportError
+    ├── NotFoundError
+    │   ├── JobNotFoundError
+    │   └── ExecutorNotFoundError
+    ├── ConflictError
+    │   ├── JobExistsError
+    │   ├── StaleVersionError
+    │   └── NameTakenError
+    ├── RegistryError
+    │   ├── NodeExistsError
+    │   ├── NoNodeError
+    │   ├── VersionConflictError
+    │   ├── NotEmptyError
+    │   ├── ValueTooLargeError
+    │   ├── RegistryUnavailableError
+    │   ├── SessionLostError
+    │   ├── RegistryAccessError
+    │   └── CorruptNodeError
+    ├── ExecutionError
+    │   ├── RunFailedError
+    │   ├── RunTimeoutError
+    │   └── ShutdownError
+    └── HistoryError
+
+Losing a race is a value, never an exception; an exception is what the caller cannot go on from.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ShardschedError(Exception):
+    """Base of all errors of shardsched; catch it to catch them all."""
+
+
+class ConfigurationError(ShardschedError, ValueError):
+    """Raised when data given by the caller is wrong; nothing was written."""
+
+
+class JobConfigError(ConfigurationError):
+    """Raised when a setting of a job is refused.
+
+    Attributes:
+        setting: The name of the setting, such as ``items``.
+    """
+
+    def __init__(self, message: str, *, setting: str = "") -> None:
+        super().__init__(message)
+        self.setting = setting
+
+
+class CronExpressionError(ConfigurationError):
+    """Raised when a cron expression or its zone is refused.
+
+    Attributes:
+        expression: The expression as given.
+        field: The field at fault, or None when the whole text is.
+        reason: What is wrong and what to write instead.
+    """
+
+    def __init__(self, *, expression: str, reason: str, field: str | None = None) -> None:
+        where = f", {field}" if field else ""
+        super().__init__(f"cron expression {expression!r}{where}: {reason}")
+        self.expression = expression
+        self.field = field
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by fields, since the constructor takes no positional argument."""
+        return (_cron_expression_error, (self.expression, self.reason, self.field))
+
+
+def _cron_expression_error(expression: str, reason: str, field: str | None) -> CronExpressionError:
+    return CronExpressionError(expression=expression, reason=reason, field=field)
+
+
+class ItemParameterError(ConfigurationError):
+    """Raised when the parameters of sharding items are refused."""
+
+
+class SettingsError(ConfigurationError):
+    """Raised when an option, an environment variable or a URL is refused."""
+
+
+class HandlerImportError(ConfigurationError):
+    """Raised when a module with handlers cannot be imported.
+
+    Attributes:
+        module: The module's name as given.
+        traceback: The traceback of the import, as text.
+    """
+
+    def __init__(self, *, module: str, reason: str, traceback: str = "") -> None:
+        super().__init__(f"module {module!r} cannot be imported: {reason}")
+        self.module = module
+        self.traceback = traceback
+
+
+class NotFoundError(ShardschedError, LookupError):
+    """Raised when what the caller names does not exist."""
+
+
+class JobNotFoundError(NotFoundError):
+    """Raised when there is no job of that name.
+
+    Attributes:
+        job: The name as given.
+    """
+
+    def __init__(self, *, job: str) -> None:
+        super().__init__(f"there is no job {job!r}; 'shardsched job list' shows the jobs")
+        self.job = job
+
+
+class ExecutorNotFoundError(NotFoundError):
+    """Raised when no executor of that name is known.
+
+    Attributes:
+        executor: The name as given.
+    """
+
+    def __init__(self, *, executor: str) -> None:
+        super().__init__(f"there is no executor {executor!r}; 'shardsched executor list' shows the executors")
+        self.executor = executor
+
+
+class ConflictError(ShardschedError):
+    """Raised when someone else was first; read again and decide."""
+
+
+class JobExistsError(ConflictError):
+    """Raised when a job of that name exists already.
+
+    Attributes:
+        job: The name as given.
+    """
+
+    def __init__(self, *, job: str) -> None:
+        super().__init__(f"job {job!r} exists already; change it with 'shardsched job update'")
+        self.job = job
+
+
+class StaleVersionError(ConflictError):
+    """Raised when a record changed since it was read.
+
+    Attributes:
+        path: The record's path.
+        expected_version: The version that the caller had read.
+    """
+
+    def __init__(self, *, path: str, expected_version: int) -> None:
+        super().__init__(
+            f"{path} changed since version {expected_version} was read; read it again and repeat the change"
+        )
+        self.path = path
+        self.expected_version = expected_version
+
+
+class NameTakenError(ConflictError):
+    """Raised when a living executor holds the wanted name.
+
+    Attributes:
+        executor: The name.
+        holder: Where its holder runs, such as ``host1 pid 4711``.
+    """
+
+    def __init__(self, *, executor: str, holder: str) -> None:
+        super().__init__(f"the executor name {executor!r} is held by {holder}; stop that one or give another --name")
+        self.executor = executor
+        self.holder = holder
+
+
+class RegistryError(ShardschedError):
+    """Raised when the registry cannot do what was asked.
+
+    Attributes:
+        retryable: Whether the same call may succeed later without anybody's doing.
+    """
+
+    retryable: ClassVar[bool] = False
+
+
+class NodeExistsError(RegistryError):
+    """Raised when a node is to be created that exists; nothing happened."""
+
+
+class NoNodeError(RegistryError):
+    """Raised when a node that must exist does not; nothing happened."""
+
+
+class VersionConflictError(RegistryError):
+    """Raised when a node has another version than expected; nothing happened."""
+
+
+class NotEmptyError(RegistryError):
+    """Raised when a node with children is to be deleted; nothing happened."""
+
+
+class ValueTooLargeError(RegistryError):
+    """Raised before anything is sent when a value or transaction is over the size limit."""
+
+
+class RegistryUnavailableError(RegistryError):
+    """Raised when the registry gave no answer: what was asked may have happened or not.
+
+    Read before acting.
+    """
+
+    retryable: ClassVar[bool] = True
+
+
+class SessionLostError(RegistryError):
+    """Raised when our session with the registry is over; every ephemeral claim of it is void."""
+
+
+class RegistryAccessError(RegistryError):
+    """Raised when the registry refuses our credentials; repeating does not help."""
+
+
+class CorruptNodeError(RegistryError):
+    """Raised when the bytes at a path are not a record of ours.
+
+    Attributes:
+        path: The node's path.
+        reason: What is wrong with its value.
+    """
+
+    def __init__(self, *, path: str, reason: str) -> None:
+        super().__init__(f"the record at {path} cannot be used: {reason}; 'shardsched doctor' says what to do")
+        self.path = path
+        self.reason = reason
+
+
+class ExecutionError(ShardschedError):
+    """Raised when a run cannot be started or has failed."""
+
+
+class RunFailedError(ExecutionError):
+    """Raised when user code failed; its exception is the cause."""
+
+
+class RunTimeoutError(ExecutionError):
+    """Raised when a run went on for longer than its time-out."""
+
+
+class ShutdownError(ExecutionError):
+    """Raised when a run is asked of an executor that is stopping."""
+
+
+class HistoryError(ShardschedError):
+    """Raised when the history database cannot do what was asked."""

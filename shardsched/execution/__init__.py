@@ -1,0 +1,3 @@
+"""How items run and are stopped."""
+
+from __future__ import annotations

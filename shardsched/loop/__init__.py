@@ -1,0 +1,3 @@
+"""The loop of one executor: read a view, plan, act; in parts that claim, settle and account."""
+
+from __future__ import annotations

@@ -1,0 +1,166 @@
+"""Claiming what is due and launching what was won.
+
+Claims of one step are all sent before the first answer is waited for. A claim whose answer was lost is looked up: the
+run id in the item's marker says whether it was committed, and then it is launched after all.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from shardsched.core.events import Event
+from shardsched.core.fire import Cause
+from shardsched.core.view import ItemView
+from shardsched.errors import RegistryUnavailableError, SessionLostError
+from shardsched.registry.base import Committed, Refused, wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from shardsched.coordination.book import Book
+    from shardsched.coordination.ledger import Attempt, Claimed, Ledger
+    from shardsched.coordination.session import Lease
+    from shardsched.core.decision import Missed
+    from shardsched.core.plan import Candidate
+    from shardsched.core.view import JobEntry
+    from shardsched.loop.launcher import Launcher
+    from shardsched.loop.runs import RunTable
+
+logger = logging.getLogger(__name__)
+
+ANSWER_S = 10.0
+"""How long the loop waits for one answer; a registry that is away fails everything under way much sooner."""
+
+
+@dataclass(slots=True)
+class ClaimResult:
+    """What claiming leaves to do."""
+
+    again: set[str] = field(default_factory=set)
+    """Jobs to plan again at once: one of their items was read wrongly."""
+    stale: set[str] = field(default_factory=set)
+    """Jobs of which our view is old: plan them when it has caught up."""
+
+
+class Claiming:
+    """The claiming part of the loop. **Thread:** the loop's."""
+
+    def __init__(
+        self,
+        *,
+        lease: Lease,
+        ledger: Ledger,
+        book: Book,
+        launcher: Launcher,
+        runs: RunTable,
+        new_run_id: Callable[[], str],
+    ) -> None:
+        self._lease = lease
+        self._ledger = ledger
+        self._book = book
+        self._launcher = launcher
+        self._runs = runs
+        self._new_run_id = new_run_id
+        self._unresolved: dict[str, tuple[Claimed, JobEntry]] = {}
+
+    def forget_all(self) -> None:
+        """Forget claims whose answer was lost: their session is over."""
+        self._unresolved.clear()
+
+    def claim(self, groups: Iterable[tuple[JobEntry, Sequence[Candidate]]], now: datetime) -> ClaimResult:
+        """Claim candidates, all jobs at once, and launch what was won.
+
+        Raises:
+            SessionLostError: There is no session to claim under.
+        """
+        attempts: list[Attempt] = []
+        for entry, candidates in groups:
+            items = self._book.items(entry.name)
+            runs = [(one.run, items[one.run.item], self._new_run_id()) for one in candidates]
+            attempts.extend(self._ledger.claim(entry, runs, now))
+        for attempt in attempts:
+            for claimed in attempt.claims:
+                self._runs.add(claimed)
+        result = ClaimResult()
+        for attempt in attempts:
+            self._resolve(attempt, result)
+        return result
+
+    def _resolve(self, attempt: Attempt, result: ClaimResult) -> None:
+        try:
+            outcome = wait_for(attempt.future, ANSWER_S)
+        except SessionLostError:
+            self._drop(attempt)
+            self._lease.lose()
+        except RegistryUnavailableError:
+            self._lost_answer(attempt)
+            result.stale.add(attempt.entry.name)
+        else:
+            if isinstance(outcome, Committed):
+                for claimed in attempt.won(outcome.versions):
+                    self._start(claimed, attempt.entry)
+            else:
+                self._drop(attempt)
+                self._lost_race(attempt, outcome, result)
+
+    def _lost_answer(self, attempt: Attempt) -> None:
+        job = attempt.entry.name
+        logger.warning("the answer to a claim was lost", extra={"event": Event.CLAIM_UNKNOWN, "job": job})
+        for claimed in attempt.claims:
+            self._unresolved[claimed.marker.run] = (claimed, attempt.entry)
+            self._book.forget(job, claimed.item)
+        self._drop(attempt)
+
+    def _lost_race(self, attempt: Attempt, refused: Refused, result: ClaimResult) -> None:
+        job, culprit = attempt.entry.name, attempt.culprit(refused)
+        fields = {"event": Event.CLAIM_LOST, "job": job, "operation": refused.index}
+        logger.debug("lost a claim: %s", refused.reason, extra=fields)
+        if refused.index == 0:
+            self._lease.lose()
+        elif culprit is None:
+            result.stale.add(job)
+        else:
+            self._book.forget(job, culprit.item)
+            result.again.add(job)
+
+    def _drop(self, attempt: Attempt) -> None:
+        for claimed in attempt.claims:
+            self._runs.drop(claimed.marker.run)
+
+    def _start(self, claimed: Claimed, entry: JobEntry) -> None:
+        config, run = entry.config, claimed.run
+        if config is None:
+            return
+        self._book.note_claim(claimed.job, claimed.item, claimed.cursor, claimed.version, claimed.marker)
+        self._runs.confirm(claimed)
+        if run.missed is not None:
+            tell_missed(claimed.job, run.item, run.missed)
+        event, level, text = Event.ITEM_CLAIMED, logging.INFO, "claimed a run"
+        if run.cause is Cause.FAILOVER:
+            event, level, text = Event.FAILOVER_TAKEN, logging.WARNING, "runs again what was left unfinished"
+        fields = {"event": event, "cause": run.cause, "attempt": run.attempt, "fire": run.run_fire.isoformat()}
+        logger.log(level, text, extra=fields | {"job": claimed.job, "item": claimed.item, "run": claimed.marker.run})
+        self._launcher.launch(claimed, config)
+
+    def adopt(self, read: Iterable[tuple[JobEntry, int]]) -> None:
+        """Launch claims whose answer was lost and which were committed, now that their items were read again."""
+        if not self._unresolved:
+            return
+        items = {(entry.name, item) for entry, item in read}
+        for run_id, (claimed, entry) in list(self._unresolved.items()):
+            if (claimed.job, claimed.item) not in items:
+                continue
+            del self._unresolved[run_id]
+            view = self._book.items(claimed.job).get(claimed.item, ItemView())
+            is_ours = view.marker is not None and view.marker.run == run_id
+            if is_ours and claimed.incarnation == self._lease.incarnation and view.cursor_version is not None:
+                self._start(replace(claimed, version=view.cursor_version), entry)
+
+
+def tell_missed(job: str, item: int, missed: Missed) -> None:
+    """Say that fires were dropped, and why."""
+    fields = {"first": missed.first.isoformat(), "last": missed.last.isoformat(), "job": job, "item": item}
+    logger.warning("missed fires: %s", missed.reason, extra=fields | {"event": Event.FIRES_MISSED})

@@ -1,0 +1,21 @@
+"""Where a claimed run's code is started: the seam between the loop and the pools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from shardsched.coordination.ledger import Claimed
+    from shardsched.core.job import JobConfig
+
+
+class Launcher(Protocol):
+    """Starts and stops the code of runs; what becomes of them is reported to the loop as messages."""
+
+    def launch(self, claimed: Claimed, config: JobConfig) -> None:
+        """Start a run's code. It ends with exactly one `RunEnded`, also when it cannot be started."""
+        ...
+
+    def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
+        """Ask a run to stop and kill it after the grace, in seconds."""
+        ...

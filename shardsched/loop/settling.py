@@ -1,0 +1,70 @@
+"""Writing cursors without a run, giving markers back, and waiting for the markers of others."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from shardsched.core.decision import Release
+from shardsched.core.events import Event
+from shardsched.loop.claiming import ANSWER_S, tell_missed
+from shardsched.registry.base import Committed, wait_for
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from datetime import datetime
+
+    from shardsched.coordination.book import Book
+    from shardsched.coordination.ledger import Ledger
+    from shardsched.coordination.session import Lease
+    from shardsched.core.decision import Settle
+    from shardsched.core.plan import JobPlan
+    from shardsched.core.view import JobEntry
+    from shardsched.registry.base import Outcome
+
+logger = logging.getLogger(__name__)
+
+
+class Settling:
+    """The settling part of the loop. **Thread:** the loop's."""
+
+    def __init__(self, *, lease: Lease, ledger: Ledger, book: Book) -> None:
+        self._lease = lease
+        self._ledger = ledger
+        self._book = book
+
+    def settle(self, entry: JobEntry, planned: JobPlan, now: datetime) -> bool:
+        """Do what a plan says of items that are not to run; return whether the job is to be planned again.
+
+        Raises:
+            RegistryUnavailableError: No answer; the items concerned are read again.
+        """
+        job, items = entry.name, self._book.items(entry.name)
+        for awaited in planned.awaits:
+            self._book.wait_for_marker(job, awaited.item)
+        sent: list[tuple[Settle | Release, Future[Outcome]]] = []
+        sent.extend((one, self._ledger.settle(entry, one, items[one.item], now)) for one in planned.settles)
+        sent.extend((one, self._ledger.release(job, one, items[one.item], now)) for one in planned.releases)
+        # Whatever the answers are, what is known of these items is old now.
+        for one, _ in sent:
+            self._book.forget(job, one.item)
+        for one, future in sent:
+            self._answer(job, one, future)
+        return bool(sent)
+
+    def _answer(self, job: str, one: Settle | Release, future: Future[Outcome]) -> None:
+        outcome = wait_for(future, ANSWER_S)
+        if isinstance(outcome, Committed):
+            _tell(job, one)
+        elif outcome.index == 0:
+            self._lease.lose()
+
+
+def _tell(job: str, one: Settle | Release) -> None:
+    fields = {"job": job, "item": one.item}
+    if isinstance(one, Release):
+        logger.warning("gave back a claim without a run", extra=fields | {"event": Event.MARKER_RELEASED})
+    elif one.missed is not None:
+        tell_missed(job, one.item, one.missed)
+    else:
+        logger.warning("settled without a run: %s", one.reason, extra=fields | {"event": Event.RUN_ABANDONED})

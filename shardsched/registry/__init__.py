@@ -1,0 +1,3 @@
+"""The coordination store: one contract, three implementations."""
+
+from __future__ import annotations

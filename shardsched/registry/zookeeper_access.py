@@ -1,0 +1,114 @@
+"""Makes the chroot, and finds out at once whether our credentials will do."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+from kazoo.exceptions import NodeExistsError
+from kazoo.protocol.serialization import Create, Delete, Exists, GetACL, GetData, SetData
+
+from shardsched.core.events import Event
+from shardsched.errors import RegistryUnavailableError
+from shardsched.registry.zookeeper_error import BYSTANDERS, fail
+from shardsched.registry.zookeeper_path import child
+from shardsched.registry.zookeeper_read import Gathering
+
+if TYPE_CHECKING:
+    from shardsched.registry.zookeeper_client import Client
+    from shardsched.registry.zookeeper_path import Chroot
+
+logger = logging.getLogger(__name__)
+
+ANSWER_S = 10.0
+"""How long the servers may take for a request."""
+CLOCK_NAME = ".clock"
+"""The node that `clock_write` makes and deletes; nobody ever sees it."""
+WRITE_PERMISSIONS = 2 | 4 | 8 | 16
+"""Write, create, delete, admin."""
+
+
+def prepare(client: Client, chroot: Chroot) -> None:
+    """Make the chroot if it is missing, and try what we will do in it.
+
+    Wrong credentials look like a good connection to kazoo until something is refused.
+
+    Raises:
+        RegistryAccessError: We may not read or write there.
+        RegistryUnavailableError: No answer.
+    """
+    root = chroot.root or "/"
+    what = f"the opening of {root}"
+    (stat,) = Gathering(client, [Exists(root, None)]).results(ANSWER_S, what)
+    if stat is None:
+        for level in chroot.levels:
+            _make(client, level)
+    Gathering(client, [GetData(root, None)]).results(ANSWER_S, what)
+    clock_write(client, chroot)
+
+
+def _make(client: Client, path: str) -> None:
+    (stat,) = Gathering(client, [Exists(path, None)]).results(ANSWER_S, f"the look for {path}")
+    if stat is not None:
+        return
+    (result,) = commit(client, [Create(path, b"", client.acl, 0)], f"the creation of {path}")
+    if isinstance(result, Exception) and not isinstance(result, NodeExistsError):
+        fail(result, f"the creation of {path}")
+
+
+def clock_write(client: Client, chroot: Chroot) -> int:
+    """Return the servers' wall clock in milliseconds, by a write that leaves nothing behind.
+
+    A node is made, written and deleted in one transaction: nobody can see it, and it cannot be left over. Watchers of
+    the names of the chroot's children are woken, and find nothing new.
+
+    Raises:
+        RegistryAccessError: We may not write there.
+        RegistryUnavailableError: No answer.
+    """
+    path = child(chroot.root, CLOCK_NAME)
+    what = f"a write below {chroot.root or '/'}"
+    results = commit(client, [Create(path, b"", client.acl, 1), SetData(path, b"", -1), Delete(path, -1)], what)
+    for result in results:
+        if isinstance(result, Exception) and not isinstance(result, BYSTANDERS):
+            fail(result, what)
+    if len(results) != 3 or not hasattr(results[1], "mtime"):
+        raise RegistryUnavailableError("ZooKeeper's answer to a transaction is incomplete; try again")
+    return int(results[1].mtime)
+
+
+def commit(client: Client, operations: list[Any], what: str) -> list[Any]:
+    """Send a transaction and wait for kazoo's results.
+
+    Raises:
+        RegistryError: It has no results.
+    """
+    answered = threading.Event()
+    answer: list[Any] = [None, None]
+
+    def take(results: Any, error: Exception | None) -> None:
+        answer[:] = results, error
+        answered.set()
+
+    client.commit(operations, client.session[0], take)
+    if not answered.wait(ANSWER_S):
+        raise RegistryUnavailableError(f"ZooKeeper did not answer {what} within {ANSWER_S:g} s; check the servers")
+    results, error = answer
+    if error is not None:
+        fail(error, what)
+    return list(results)
+
+
+def warn_if_exposed(client: Client, chroot: Chroot) -> None:
+    """Log when the chroot can be written by anyone although we have credentials.
+
+    It was made before they were set; nodes made from now on are ours alone.
+    """
+    (answer,) = Gathering(client, [GetACL(chroot.root)]).results(ANSWER_S, f"the look at the ACL of {chroot.root}")
+    if answer and any(one.id.scheme == "world" and one.perms & WRITE_PERMISSIONS for one in answer[0]):
+        logger.warning(
+            "anyone may write below %s: it was made before credentials were set; set its ACL, or take another chroot",
+            chroot.root,
+            extra={"event": Event.REGISTRY_EXPOSED},
+        )

@@ -1,0 +1,243 @@
+"""The parts of kazoo 2.11 that are replaced: its socket pair, its connection's limits, its answers.
+
+kazoo wakes its connection thread by a byte in a socket pair. The pair holds about 280 bytes, so that a thread that
+asks for more at once blocks; the connection thread itself would block for ever. Answers come to our callers on that
+very thread (a callback may ask the next thing at once), so the pair is replaced by a counter that cannot be full.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import ssl
+import threading
+from collections import namedtuple
+from typing import TYPE_CHECKING, Any
+
+from kazoo.handlers.threading import SequentialThreadingHandler
+from kazoo.protocol.connection import CLOSE_RESPONSE, ConnectionHandler
+from kazoo.protocol.serialization import Connect, Transaction, int_struct, write_string
+
+from shardsched.core.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Done = Callable[[Any, Exception | None], None]
+
+logger = logging.getLogger(__name__)
+
+DATA_WATCHES = 2
+"""ZooKeeper's WatcherType for what `GetData` and `Exists` leave."""
+ANY_WATCHES = 3
+"""ZooKeeper's WatcherType for those and what `GetChildren` leaves."""
+
+
+class Bell:
+    """Wakes a thread in select(): a count of requests, and a pipe that is readable while it is not 0.
+
+    It stands for both ends of kazoo's socket pair, which only sends, receives, polls and closes.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._read_end, self._write_end = os.pipe()
+        self._closed = False
+
+    def send(self, _: bytes) -> None:
+        """Count one request more."""
+        with self._lock:
+            if self._closed:
+                raise OSError("the connection was closed")
+            self._count += 1
+            if self._count == 1:
+                os.write(self._write_end, b"\0")
+
+    def recv(self, _: int) -> bytes:
+        """Count one request less."""
+        with self._lock:
+            if not self._count:
+                raise BlockingIOError
+            self._count -= 1
+            if not self._count:
+                os.read(self._read_end, 1)
+            return b"\0"
+
+    def fileno(self) -> int:
+        """Return what to poll."""
+        return self._read_end
+
+    def close(self) -> None:
+        """Close the pipe (both ends of the pair are closed; the second time does nothing)."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                os.close(self._read_end)
+                os.close(self._write_end)
+
+
+class LinkHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo is untyped
+    """kazoo's threads, with a bell for its socket pair and sockets that are made and awaited otherwise.
+
+    kazoo gives a connect the whole session time-out, so that one host behind a dead link could cost the session; it
+    leaks a socket at each TLS handshake that fails; and it waits on a TLS socket without looking at what has been
+    decrypted already, which holds up all answers but the first of those that came together.
+
+    Args:
+        connect_cap_s: How long a TCP connect may take, and as long again a TLS handshake.
+        tls: What sockets are wrapped with, or None.
+    """
+
+    def __init__(self, connect_cap_s: float, tls: ssl.SSLContext | None) -> None:
+        super().__init__()
+        self._connect_cap_s = connect_cap_s
+        self._tls = tls
+
+    def create_socket_pair(self) -> tuple[Bell, Bell]:
+        """Return the two ends of a pair."""
+        bell = Bell()
+        return bell, bell
+
+    def create_connection(self, address: tuple[str, int], *, timeout: float, hostname: str, **_: Any) -> socket.socket:
+        """Connect to an address of a host, or raise within the cap."""
+        connection = socket.create_connection(address, min(timeout, self._connect_cap_s))
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return self._tls.wrap_socket(connection, server_hostname=hostname) if self._tls else connection
+        except BaseException:
+            connection.close()
+            raise
+
+    def select(self, readers: list[Any], writers: list[Any], others: list[Any], timeout: float | None = None) -> Any:
+        """Return what can be read or written, at once when something decrypted waits."""
+        waiting = [one for one in readers if isinstance(one, ssl.SSLSocket) and one.pending()]
+        if not waiting:
+            return super().select(readers, writers, others, timeout)
+        rest = [one for one in readers if one not in waiting]
+        readable, writable, failed = super().select(rest, writers, others, 0)
+        return waiting + readable, writable, failed
+
+
+class Link(ConnectionHandler):  # type: ignore[misc]  # kazoo is untyped
+    """kazoo's connection, which also tells what it negotiated, why it fails, and how it ended."""
+
+    def __init__(self, client: Any, retry: Any, reply_cap_s: float, log: logging.Logger) -> None:
+        super().__init__(client, retry, logger=log)
+        self._reply_cap_s = reply_cap_s
+        self.negotiated_s = 0.0
+        """The session time-out in force; kazoo keeps only what was requested."""
+        self.last_error = ""
+        """Why the last attempt to connect failed."""
+        self.session_ended = False
+        """Whether the server confirmed the end of the session."""
+
+    def _connect(self, host: str, hostip: str, port: int) -> Any:
+        try:
+            timeouts = super()._connect(host, hostip, port)
+        except Exception as error:
+            self.last_error = f"{host}:{port}: {str(error) or type(error).__name__}"
+            raise
+        self.last_error = ""
+        return timeouts
+
+    def _invoke(self, timeout: float, request: Any, xid: int | None = None) -> Any:
+        # A server that is just booting may never answer; kazoo would wait for the whole session time-out.
+        answer = super()._invoke(min(timeout, self._reply_cap_s), request, xid)
+        if isinstance(request, Connect):
+            self.negotiated_s = answer[0].time_out / 1000
+        return answer
+
+    def _read_response(self, header: Any, buffer: bytes, offset: int) -> Any:
+        answer = super()._read_response(header, buffer, offset)
+        if answer == CLOSE_RESPONSE:
+            self.session_ended = True
+        return answer
+
+
+class Reply:
+    """Where the answer to one request goes: `done(result, error)` is called once, whatever kazoo does.
+
+    It has the two methods of kazoo's AsyncResult that a connection uses. kazoo would run callbacks on another thread,
+    at the cost of a switch, and forgets those that come while it stops.
+
+    Args:
+        done: Called on the connection's thread; must not block.
+        session_id: The only session under which the request may be sent; None: any.
+        is_withdrawn: Asked just before it is sent.
+    """
+
+    __slots__ = ("_done", "_finished", "_is_withdrawn", "_lock", "forget", "sent", "session_id", "stale")
+
+    def __init__(
+        self, done: Done, session_id: int | None = None, is_withdrawn: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._done = done
+        self._is_withdrawn = is_withdrawn
+        self._lock = threading.Lock()
+        self._finished = False
+        self.session_id = session_id
+        self.sent = False
+        self.stale = False
+        self.forget: Callable[[Reply], None] | None = None
+
+    def admit(self, session_id: int) -> bool:
+        """Say whether the request may go out under this session (on the connection's thread, just before it does)."""
+        with self._lock:
+            self.stale = self._finished or self.session_id not in {None, session_id} or self._is_withdrawn()
+            self.sent = not self.stale
+            return self.sent
+
+    def set(self, value: Any = None) -> None:
+        """Take the result."""
+        self._finish(value, None)
+
+    def set_exception(self, error: Exception) -> None:
+        """Take the failure."""
+        self._finish(None, error)
+
+    def _finish(self, value: Any, error: Exception | None) -> None:
+        with self._lock:
+            if self._finished:
+                return
+            self._finished = True
+        if self.forget is not None:
+            self.forget(self)
+        try:
+            self._done(value, error)
+        except Exception:  # it would end kazoo's connection thread for good
+            logger.exception("the answer to a request could not be used", extra={"event": Event.CALLBACK_FAILED})
+
+
+class BoundTransaction(Transaction):  # type: ignore[misc]  # kazoo is untyped
+    """A transaction that goes out under its own session only, else as one of no operations.
+
+    kazoo queues requests while it has no connection, and sends them when it has one again, be it under another
+    session. Here the session is looked at on the connection's thread, when the bytes are made.
+    """
+
+    def bind(self, admit: Callable[[], bool]) -> BoundTransaction:
+        """Set who is asked, and return itself."""
+        self._admit = admit
+        return self
+
+    def serialize(self) -> bytes:
+        """Return the bytes to be sent."""
+        operations = self if self._admit() else Transaction(())
+        return bytes(Transaction.serialize(operations))
+
+
+class RemoveWatches(namedtuple("RemoveWatches", "path kind")):
+    """Ends the watches that this connection has on a path (ZooKeeper 3.5 and later)."""
+
+    type = 18
+
+    def serialize(self) -> bytes:
+        """Return the bytes to be sent."""
+        return bytes(write_string(self.path) + int_struct.pack(self.kind))
+
+    @classmethod
+    def deserialize(cls, _: bytes, __: int) -> bool:
+        """Return that it was done."""
+        return True
