@@ -16,12 +16,8 @@ from shardsched.errors import CronExpressionError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MONTHS: Mapping[str, int] = {
-    name: number
-    for number, name in enumerate(
-        ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"], start=1
-    )
-}
+_MONTH_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+MONTHS: Mapping[str, int] = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
 WEEK_DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
 _RANGE = re.compile(r"(?P<low>\w+)(?:-(?P<high>\w+))?(?:/(?P<step>\w+))?", re.ASCII)
