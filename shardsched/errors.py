@@ -156,13 +156,14 @@ class StaleVersionError(ConflictError):
 
     Attributes:
         path: The record's path.
-        expected_version: The version that the caller had read.
+        expected_version: The version that the caller had read; None if it had named none.
     """
 
-    def __init__(self, *, path: str, expected_version: int) -> None:
-        super().__init__(
-            f"{path} changed since version {expected_version} was read; read it again and repeat the change"
-        )
+    def __init__(self, *, path: str, expected_version: int | None = None) -> None:
+        since = "was changed by others all the time"
+        if expected_version is not None:
+            since = f"changed since version {expected_version} was read"
+        super().__init__(f"{path} {since}; read it again and repeat the change")
         self.path = path
         self.expected_version = expected_version
 

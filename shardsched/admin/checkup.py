@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from shardsched.admin.checkup_item import item_cases
 from shardsched.admin.finding import Case, Fault, Finding
 from shardsched.admin.mend import Mend
-from shardsched.core.job import held_reason
 from shardsched.core.name import name_fault
 from shardsched.core.paths import PERSISTENT_ROOTS
 
@@ -136,13 +135,12 @@ class Checkup:
                 is_mendable=True,
             )
             yield Case(finding, partial(self._mend.finish_deletion, entry.name))
-        elif (held := held_reason(config)) is not None:
-            cure = f"mend it with 'shardsched job update {entry.name}'"
-            yield Case(Finding(fault=Fault.HELD_JOB, path=path, job=entry.name, message=held, cure=cure))
+        elif entry.held is not None and entry.held.startswith("unreadable commands"):
+            commands = self._paths.commands(entry.name)
+            yield _mendable(commands, entry.held, entry.name, partial(self._mend.reset_commands, entry))
         elif entry.held is not None:
-            yield _mendable(
-                self._paths.commands(entry.name), entry.held, entry.name, partial(self._mend.reset_commands, entry)
-            )
+            cure = f"mend it with 'shardsched job update {entry.name}'"
+            yield Case(Finding(fault=Fault.HELD_JOB, path=path, job=entry.name, message=entry.held, cure=cure))
         if config is not None:
             yield from self._parents(entry)
 

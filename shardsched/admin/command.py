@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shardsched.admin.asking import next_number, read_cursors, stopped_commands, write_commands
+from shardsched.admin.race import until_won
 from shardsched.admin.reader import Reader
 from shardsched.core.command import MAX_WAITING_TRIGGERS, Commands, Trigger
 from shardsched.core.item import format_items
 from shardsched.core.name import check_text
 from shardsched.core.reason import judge, live_owners
-from shardsched.errors import ConflictError, ItemParameterError, JobConfigError, StaleVersionError
+from shardsched.errors import ConflictError, ItemParameterError, JobConfigError
 from shardsched.registry.base import Check, Committed
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from shardsched.core.view import JobEntry
     from shardsched.registry.base import Registry
 
-ATTEMPT_COUNT = 20
-"""Times to try again after losing a race. A guess."""
 _MAX_PARAM_LENGTH = 64 * 1024
 
 
@@ -87,41 +86,47 @@ class JobCommands:
         if param is not None:
             check_text(param, "param", JobConfigError, _MAX_PARAM_LENGTH)
         wanted = None if only is None else tuple(sorted(set(only)))
-        for _ in range(ATTEMPT_COUNT):
-            entry = self._reader.entry(name)
-            owners = self._owners(entry, wanted)
-            cursors = read_cursors(self._reader, entry)
-            config = _usable(entry)
-            commands = entry.commands or Commands(uid=config.uid)
-            waiting = waiting_triggers(entry, commands, cursors)
-            if len(waiting) >= MAX_WAITING_TRIGGERS:
-                message = f"{len(waiting)} triggers of job {name!r} still wait to run; wait until some have run"
-                raise ConflictError(message)
-            trigger = Trigger(
-                number=next_number(entry, commands, cursors),
-                at=self._clock.now(),
-                items=config.items,
-                only=wanted,
-                param=param,
-                by=by,
-            )
-            asked = replace(commands, triggers=(*waiting, trigger))
-            check = Check(self._paths.job(name), entry.version)
-            outcome = self._registry.transact([check, write_commands(self._paths, entry, asked)])
-            if isinstance(outcome, Committed):
-                owned = {item for items in owners.values() for item in items}
-                unowned = tuple(item for item in wanted or range(config.items) if item not in owned)
-                return TriggerReceipt(job=name, number=trigger.number, owners=owners, waiting=unowned)
-        raise StaleVersionError(path=self._paths.commands(name), expected_version=entry.commands_version or 0)
+        return until_won(lambda: self._try_trigger(name, param, wanted, by), self._paths.commands(name))
 
-    def _owners(self, entry: JobEntry, wanted: tuple[int, ...] | None) -> dict[str, tuple[int, ...]]:
+    def _try_trigger(
+        self, name: str, param: str | None, wanted: tuple[int, ...] | None, by: str
+    ) -> TriggerReceipt | None:
+        entry = self._reader.entry(name)
+        config = _usable(entry)
+        owners = self._owners(entry, config, wanted)
+        cursors = read_cursors(self._reader, entry)
+        commands = entry.commands or Commands(uid=config.uid)
+        waiting = waiting_triggers(entry, commands, cursors)
+        if len(waiting) >= MAX_WAITING_TRIGGERS:
+            message = f"{len(waiting)} triggers of job {name!r} still wait to run; wait until some have run"
+            raise ConflictError(message)
+        trigger = Trigger(
+            number=next_number(entry, commands, cursors),
+            at=self._clock.now(),
+            items=config.items,
+            only=wanted,
+            param=param,
+            by=by,
+        )
+        if not self._write(entry, replace(commands, triggers=(*waiting, trigger))):
+            return None
+        owned = {item for items in owners.values() for item in items}
+        unowned = tuple(item for item in wanted or range(config.items) if item not in owned)
+        return TriggerReceipt(job=name, number=trigger.number, owners=owners, waiting=unowned)
+
+    def _write(self, entry: JobEntry, commands: Commands) -> bool:
+        """Store commands unless the job changed; return whether it did not."""
+        check = Check(self._paths.job(entry.name), entry.version)
+        outcome = self._registry.transact([check, write_commands(self._paths, entry, commands)])
+        return isinstance(outcome, Committed)
+
+    def _owners(self, entry: JobEntry, config: JobConfig, wanted: tuple[int, ...] | None) -> dict[str, tuple[int, ...]]:
         """Return who runs which of the wanted items.
 
         Raises:
             ConflictError: Nobody would run any of them.
             ItemParameterError: There is no such item.
         """
-        config = _usable(entry)
         _check_items(entry.name, config, wanted)
         fleet = self._reader.members()
         items = set(range(config.items) if wanted is None else wanted)
@@ -148,19 +153,19 @@ class JobCommands:
             StaleVersionError: Others change the job all the time.
             RegistryUnavailableError: No answer.
         """
-        for _ in range(ATTEMPT_COUNT):
-            entry = self._reader.entry(name)
-            if entry.config is None:
-                message = f"job {name!r} cannot be stopped: {entry.held}; delete it, or mend it with 'job update'"
-                raise ConflictError(message)
-            commands = stopped_commands(self._reader, entry, entry.config.uid, self._clock.now(), by)
-            check = Check(self._paths.job(name), entry.version)
-            outcome = self._registry.transact([check, write_commands(self._paths, entry, commands)])
-            if isinstance(outcome, Committed):
-                views = self._reader.items({name: entry})[name]
-                running = tuple(item for item, view in views.items() if view.marker is not None)
-                return StopReceipt(job=name, running=running)
-        raise StaleVersionError(path=self._paths.commands(name), expected_version=entry.commands_version or 0)
+        return until_won(lambda: self._try_stop(name, by), self._paths.commands(name))
+
+    def _try_stop(self, name: str, by: str) -> StopReceipt | None:
+        entry = self._reader.entry(name)
+        if entry.config is None:
+            message = f"job {name!r} cannot be stopped: {entry.held}; delete it, or mend it with 'job update'"
+            raise ConflictError(message)
+        commands = stopped_commands(self._reader, entry, entry.config.uid, self._clock.now(), by)
+        if not self._write(entry, commands):
+            return None
+        views = self._reader.items({name: entry})[name]
+        running = tuple(item for item, view in views.items() if view.marker is not None)
+        return StopReceipt(job=name, running=running)
 
 
 def _usable(entry: JobEntry) -> JobConfig:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shardsched.admin.race import until_won
 from shardsched.admin.reader import Reader
-from shardsched.coordination.namespace import ensure_namespace
 from shardsched.core.executor import DrainMark, decode_drain, encode_drain
 from shardsched.core.name import check_text, name_fault
-from shardsched.errors import CorruptNodeError, ExecutorNotFoundError, SettingsError, StaleVersionError
+from shardsched.errors import CorruptNodeError, ExecutorNotFoundError, SettingsError
 from shardsched.registry.base import Committed, Create, Delete, Put
 
 if TYPE_CHECKING:
     from shardsched.clock import Clock
     from shardsched.core.paths import Paths
     from shardsched.registry.base import Node, Registry
-
-ATTEMPT_COUNT = 20
-"""Times to try again after losing a race. A guess."""
 
 
 class Executors:
@@ -52,23 +49,18 @@ class Executors:
         check_text(reason, "the reason", SettingsError, 500)
         check_text(by, "who asks", SettingsError, 200)
         name = self._known(name)
+        return until_won(lambda: self._try_drain(name, now=now, reason=reason, by=by), self._paths.drained(name))
+
+    def _try_drain(self, name: str, *, now: bool, reason: str, by: str) -> bool | None:
+        stored = self._stored(name)
+        before = _mark(stored)
         path = self._paths.drained(name)
-        for _ in range(ATTEMPT_COUNT):
-            executor, stored = self._registry.read((self._paths.executor(name), path), fresh=True)
-            before = _mark(stored)
-            if executor is None and stored is None:
-                raise ExecutorNotFoundError(executor=name)
-            if before is not None and (before.now or not now) and (not reason or reason == before.reason):
-                return False
-            mark = DrainMark(at=self._clock.now(), by=by, reason=reason, now=now or (before is not None and before.now))
-            value = encode_drain(mark)
-            ensure_namespace(self._registry, self._paths)
-            outcome = self._registry.transact(
-                [Create(path, value) if stored is None else Put(path, value, stored.version)]
-            )
-            if isinstance(outcome, Committed):
-                return True
-        raise StaleVersionError(path=path, expected_version=0 if stored is None else stored.version)
+        if before is not None and (before.now or not now) and (not reason or reason == before.reason):
+            return False
+        mark = DrainMark(at=self._clock.now(), by=by, reason=reason, now=now or (before is not None and before.now))
+        value = encode_drain(mark)
+        operation = Create(path, value) if stored is None else Put(path, value, stored.version)
+        return True if isinstance(self._registry.transact([operation]), Committed) else None
 
     def undrain(self, name: str) -> bool:
         """Give a drained executor items again.
@@ -84,16 +76,26 @@ class Executors:
             RegistryUnavailableError: No answer.
         """
         name = self._known(name)
-        path = self._paths.drained(name)
-        for _ in range(ATTEMPT_COUNT):
-            executor, stored = self._registry.read((self._paths.executor(name), path), fresh=True)
-            if executor is None and stored is None:
-                raise ExecutorNotFoundError(executor=name)
-            if stored is None:
-                return False
-            if isinstance(self._registry.transact([Delete(path, stored.version)]), Committed):
-                return True
-        raise StaleVersionError(path=path, expected_version=0 if stored is None else stored.version)
+        return until_won(lambda: self._try_undrain(name), self._paths.drained(name))
+
+    def _try_undrain(self, name: str) -> bool | None:
+        stored = self._stored(name)
+        if stored is None:
+            return False
+        operation = Delete(self._paths.drained(name), stored.version)
+        return True if isinstance(self._registry.transact([operation]), Committed) else None
+
+    def _stored(self, name: str) -> Node | None:
+        """Return the drain mark's node, None if there is none.
+
+        Raises:
+            ExecutorNotFoundError: No such executor lives or is drained.
+        """
+        paths = (self._paths.executor(name), self._paths.drained(name))
+        executor, stored = self._registry.read(paths, fresh=True)
+        if executor is None and stored is None:
+            raise ExecutorNotFoundError(executor=name)
+        return stored
 
     def _known(self, name: str) -> str:
         """Return the name if a path may be built of it: it is valid, or a node of that name exists."""

@@ -6,6 +6,7 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from shardsched.admin.race import ATTEMPT_COUNT, until_won
 from shardsched.admin.reader import Reader
 from shardsched.admin.removal import JobRemoval
 from shardsched.coordination.namespace import ensure_namespace
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from shardsched.core.paths import Paths
     from shardsched.core.view import JobEntry
     from shardsched.registry.base import Node, Registry
-
-ATTEMPT_COUNT = 20
-"""Times to try a change again that lost a race, where the caller names no version. A guess."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,21 +235,22 @@ class Jobs:
         check_job_name(name)
         if is_by_hand and "handler" in changes:
             changes["handler"] = self._hosted(changes["handler"])
-        path, version = self._paths.job(name), expected_version
-        for _ in range(ATTEMPT_COUNT):
-            node = self._registry.get(path, fresh=True)
-            if node is None:
-                raise JobNotFoundError(job=name)
-            version = node.version
-            if expected_version not in {None, version}:
-                break
-            config, changed = self._changed(node, name, changes)
-            if not changed:
-                return JobChange(job=name, version=version, changed=())
-            outcome = self._registry.transact([Put(path, encode_job(config), version)])
-            if isinstance(outcome, Committed):
-                return JobChange(job=name, version=outcome.versions[0], changed=changed)
-        raise StaleVersionError(path=path, expected_version=version if expected_version is None else expected_version)
+        return until_won(lambda: self._try_update(name, changes, expected_version), self._paths.job(name))
+
+    def _try_update(self, name: str, changes: Mapping[str, Any], expected_version: int | None) -> JobChange | None:
+        path = self._paths.job(name)
+        node = self._registry.get(path, fresh=True)
+        if node is None:
+            raise JobNotFoundError(job=name)
+        if expected_version not in {None, node.version}:
+            raise StaleVersionError(path=path, expected_version=expected_version)
+        config, changed = self._changed(node, name, changes)
+        if not changed:
+            return JobChange(job=name, version=node.version, changed=())
+        outcome = self._registry.transact([Put(path, encode_job(config), node.version)])
+        if isinstance(outcome, Committed):
+            return JobChange(job=name, version=outcome.versions[0], changed=changed)
+        return None
 
     def _changed(self, node: Node, name: str, changes: Mapping[str, Any]) -> tuple[JobConfig, tuple[str, ...]]:
         """Return the changed configuration, and the settings that differ."""

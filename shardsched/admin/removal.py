@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shardsched.admin.asking import stopped_commands, write_commands
+from shardsched.admin.race import until_won
 from shardsched.admin.reader import Reader, is_item_name
 from shardsched.coordination.removal import remove_job_nodes
 from shardsched.core.job import JobConfig, encode_job
-from shardsched.core.name import name_fault
-from shardsched.errors import StaleVersionError
 from shardsched.registry.base import Committed, Put
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from shardsched.core.paths import Paths
     from shardsched.core.view import JobEntry
     from shardsched.registry.base import Changes, Registry
-
-_ATTEMPT_COUNT = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +53,7 @@ class JobRemoval:
         """
         deadline = self._clock.boot() + wait_s
         self._mark(name, by)
-        while not remove_job_nodes(self._registry, self._paths, name, even_unreadable=True):
+        while not remove_job_nodes(self._registry, self._paths, name):
             left_s = deadline - self._clock.boot()
             if left_s <= 0:
                 running = self._registry.children(self._paths.markers(name), fresh=True)
@@ -67,17 +64,17 @@ class JobRemoval:
 
     def _mark(self, name: str, by: str) -> None:
         """Have nothing of the job start any more, and what runs be stopped; in one transaction."""
-        for _ in range(_ATTEMPT_COUNT):
-            entry = self._reader.entry(name)
-            if name_fault(name) or (entry.config is not None and entry.config.deleting):
-                return
-            config = replace(entry.config or self._stand_in(entry), deleting=True)
-            commands = stopped_commands(self._reader, entry, config.uid, self._clock.now(), by)
-            mark = Put(self._paths.job(name), encode_job(config), entry.version)
-            outcome = self._registry.transact([mark, write_commands(self._paths, entry, commands)])
-            if isinstance(outcome, Committed):
-                return
-        raise StaleVersionError(path=self._paths.job(name), expected_version=entry.version)
+        until_won(lambda: self._try_mark(name, by), self._paths.job(name))
+
+    def _try_mark(self, name: str, by: str) -> bool | None:
+        entry = self._reader.entry(name)
+        if entry.config is not None and entry.config.deleting:
+            return True
+        config = replace(entry.config or self._stand_in(entry), deleting=True)
+        commands = stopped_commands(self._reader, entry, config.uid, self._clock.now(), by)
+        mark = Put(self._paths.job(name), encode_job(config), entry.version)
+        outcome = self._registry.transact([mark, write_commands(self._paths, entry, commands)])
+        return True if isinstance(outcome, Committed) else None
 
     def _stand_in(self, entry: JobEntry) -> JobConfig:
         """Return a configuration that executors can read, in place of one that they cannot."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+import shardsched
 from shardsched.cli.error import exit_code, one_line
 from shardsched.errors import HandlerImportError, ShardschedError
 
@@ -61,13 +62,15 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, _SUMMARIES[name]) for name in _COMMANDS])
 
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
+    def main(  # type: ignore[override]  # it always exits, as click's does in its standalone mode
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
         """Run a command and exit with its code; an error is one line on standard error."""
         extra.pop("standalone_mode", None)
         try:
             code = super().main(args=args, prog_name=prog_name, standalone_mode=False, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.ctx.get_help() if error.ctx else "")
+            click.echo(error.format_message())
             code = 0
         except click.UsageError as error:
             help_of = f"; see '{error.ctx.command_path} --help'" if error.ctx else ""
@@ -84,10 +87,7 @@ class LazyGroup(click.Group):
             fail(one_line(str(error)))
             code = exit_code(error)
         except (ShardschedError, OSError) as error:
-            if isinstance(error, BrokenPipeError):
-                _silence()
-            else:
-                fail(one_line(str(error)))
+            fail(one_line(str(error)))
             code = exit_code(error)
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -97,13 +97,8 @@ def fail(message: str) -> None:
     click.echo(f"shardsched: {message}", err=True)
 
 
-def _silence() -> None:
-    """Have nothing more written to a pipe that nobody reads, not even when the interpreter ends."""
-    sys.stdout = click.utils.PacifyFlushWrapper(sys.stdout)
-
-
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="shardsched", prog_name="shardsched")
+@click.version_option(shardsched.__version__, prog_name="shardsched")
 def main() -> None:
     """Schedule sharded cron jobs over a fleet of executors.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardsched.core.paths import PERSISTENT_ROOTS
+from shardsched.errors import RegistryError
 from shardsched.registry.base import Committed, Create
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ def ensure_namespace(registry: Registry, paths: Paths) -> None:
         creates = _creates(registry, paths)
         if not creates:
             return
-        outcome = registry.transact(creates)
-        if isinstance(outcome, Committed):
+        if isinstance(registry.transact(creates), Committed):
             return
-    raise outcome.error()
+    message = f"the nodes of namespace {paths.namespace!r} vanish as they are created; stop whatever deletes them"
+    raise RegistryError(message)
 
 
 def _creates(registry: Registry, paths: Paths) -> list[Create]:

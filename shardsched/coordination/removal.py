@@ -24,17 +24,10 @@ _MAX_ROUNDS = 200
 """Times to look again after a refusal; each means that somebody else got on with the same removal."""
 
 
-def remove_job_nodes(registry: Registry, paths: Paths, job: str, *, even_unreadable: bool = False) -> bool:
+def remove_job_nodes(registry: Registry, paths: Paths, job: str) -> bool:
     """Remove all nodes of a job that is being deleted.
 
     **Atomicity:** cursors in chunks, the rest at once. **Unknown:** calling again is safe.
-
-    Args:
-        registry: The registry.
-        paths: The namespace's paths.
-        job: The job's name.
-        even_unreadable: Whether a job whose configuration cannot be read is removed too, for lack of a place in it
-            that says so.
 
     Returns:
         True when nothing of the deleted job is left; False while items of it run, and their markers stand.
@@ -46,7 +39,7 @@ def remove_job_nodes(registry: Registry, paths: Paths, job: str, *, even_unreada
     """
     for _ in range(_MAX_ROUNDS):
         node = registry.get(paths.job(job), fresh=True)
-        if node is None or not _is_removable(node, job, even_unreadable=even_unreadable):
+        if node is None or not _is_being_deleted(node, job):
             return True
         if registry.children(paths.markers(job), fresh=True):
             return False
@@ -55,11 +48,11 @@ def remove_job_nodes(registry: Registry, paths: Paths, job: str, *, even_unreada
     return False
 
 
-def _is_removable(node: Node, job: str, *, even_unreadable: bool) -> bool:
+def _is_being_deleted(node: Node, job: str) -> bool:
     try:
         return decode_job(node.path, job, node.value).deleting
     except CorruptNodeError:
-        return even_unreadable
+        return False
 
 
 def _remove(registry: Registry, paths: Paths, job: str, node: Node) -> bool:

@@ -50,7 +50,7 @@ class Strategy(StrEnum):
     AVERAGE = "average"
     """ElasticJob's average allocation."""
     ODEVITY = "odevity"
-    """ElasticJob's average allocation, in reverse order for jobs with an odd hash."""
+    """ElasticJob's average allocation, in reverse order for jobs whose name has an even hash."""
     ROUND_ROBIN = "round-robin"
     """ElasticJob's rotation of the executors by the hash of the job."""
 

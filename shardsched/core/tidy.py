@@ -30,7 +30,7 @@ def settled_assignment(
     """Return the assignment with only its newest layout, or None while an older one may still be needed.
 
     An older layout is needed while a fire before the newest layout's first one runs, was abandoned, waits as a trigger
-    or may still be caught up. The floors rise above what the removed items' cursors hold.
+    or may still be run by an item that is late. The floors rise above what the removed items' cursors hold.
 
     Args:
         config: The job.
@@ -40,11 +40,12 @@ def settled_assignment(
         now: The time.
     """
     newest = assignment.newest
-    if len(assignment.layouts) < 2 or newest.from_fire is None or newest.from_fire > now:
+    if len(assignment.layouts) < 2 or newest.from_fire is None:
         return None
     if any(cursor.state is ItemState.RUNNING for cursor in cursors.values()):
         return None
-    if config.misfire is Misfire.ALL and not _is_caught_up(config, assignment, cursors, newest.from_fire):
+    is_past = newest.from_fire <= now and config.misfire is not Misfire.ALL
+    if not is_past and not _is_caught_up(config, assignment, cursors, newest.from_fire):
         return None
     if commands is not None and _has_waiting_trigger(assignment, commands, cursors):
         return None

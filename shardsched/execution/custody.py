@@ -142,9 +142,7 @@ class Custody:
             if not is_taken:
                 ward.close_ends()
                 return
-            ward.move(Event.HANDED_OVER)
-            ward.try_count += 1
-            ward.deadline = now + _START_PATIENCE_S
+            ward.begin(now + _START_PATIENCE_S)
             self._watch_ward(ward)
 
     def check(self) -> None:
@@ -175,9 +173,7 @@ class Custody:
         """See which processes have died; called after every SIGCHLD and every tick."""
         for ward in self._wards.values():
             if ward.phase in ALIVE and is_dead(ward.pid):
-                ward.move(Event.DIED)
-                ward.died_at = self._clock()
-                ward.kill_at = ward.timeout_at = ward.warn_at = None
+                ward.die(self._clock())
         if self._starter.reap() and self._starter.failure:
             for ward in list(self._wards.values()):
                 if ward.phase is Phase.WAITING:

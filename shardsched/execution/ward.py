@@ -157,6 +157,18 @@ class Ward:
         """
         self.phase = next_phase(self.phase, event)
 
+    def begin(self, deadline: float) -> None:
+        """Note that its descriptors were handed over, and by when its process must greet."""
+        self.move(Event.HANDED_OVER)
+        self.try_count += 1
+        self.deadline = deadline
+
+    def die(self, now: float) -> None:
+        """Note that its leader is dead; the clock asks nothing more of it."""
+        self.move(Event.DIED)
+        self.died_at = now
+        self.kill_at = self.timeout_at = self.warn_at = None
+
     def go(self, mark: Mark, now: float) -> None:
         """Let its process run the handler; its time counts from now."""
         timeout_s, warn_after_s = self.order["timeout"], self.order["warn_after"]

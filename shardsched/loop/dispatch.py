@@ -31,7 +31,6 @@ _STATES = {
     Outcome.STOPPED: ItemState.STOPPED,
     Outcome.LEASE_LOST: None,
     Outcome.REFUSED: None,
-    Outcome.WARDEN_LOST: None,
 }
 """What becomes of an item by how its run ended. What is not here has failed; None goes on elsewhere."""
 
@@ -105,7 +104,7 @@ class Dispatch:
             case RunEnded():
                 self._in_thread.discard(event.run_id)
                 _log_end(event)
-                state = _STATES.get(event.outcome, ItemState.FAILED)
+                state = None if event.message.startswith("the warden was lost") else _STATES.get(event.outcome, ItemState.FAILED)
                 self._post(Ended(run_id=event.run_id, state=state, message=_message(event)))
             case RunStarted():
                 fields = {"event": Event.RUN_STARTED, "job": event.job, "item": event.item, "run": event.run_id}

@@ -54,7 +54,7 @@ class CallbackQueue:
             call()
         return count
 
-    def stop(self, timeout_s: float) -> None:  # noqa: ARG002 - a thread needs it
+    def stop(self, timeout_s: float) -> None:
         """Run nothing more."""
         self._closed.set()
 

@@ -119,7 +119,8 @@ class Draft:
         count_children: Returns how many children a path has before the transaction.
 
     Attributes:
-        touched: Every node created, changed or (None) deleted, as it is afterwards.
+        touched: Every node created, changed or (None) deleted, as it is afterwards; parents that are new come
+            before their children.
     """
 
     def __init__(self, find: Callable[[str], Stub | None], count_children: Callable[[str], int]) -> None:
@@ -149,6 +150,8 @@ class Draft:
             return Refusal.EXISTS
         if parent is None or parent.is_ephemeral:
             return Refusal.NO_NODE
+        # At the end of the order: a parent made anew comes before what is made below it.
+        self.touched.pop(operation.path, None)
         self.touched[operation.path] = Stub(0, operation.ephemeral, operation.value, is_new=True)
         self._grown[above] += 1
         return 0

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import RegistryUnavailableError, SessionLostError, SettingsError
 from shardsched.registry.base import Registry, SessionState, wait_for
+from shardsched.registry.callback import CallbackThread
 from shardsched.registry.zookeeper_access import clock_write, prepare, warn_if_exposed
-from shardsched.registry.zookeeper_callback import CallbackThread
-from shardsched.registry.zookeeper_client import Client
+from shardsched.registry.zookeeper_client import Client, check_hosts
 from shardsched.registry.zookeeper_path import Chroot
 from shardsched.registry.zookeeper_read import moment, read_names, read_nodes
 from shardsched.registry.zookeeper_session import Session
 from shardsched.registry.zookeeper_ticket import read_ticket, write_ticket
 from shardsched.registry.zookeeper_tls import Tls
-from shardsched.registry.zookeeper_transaction import Completion, check_sizes, request
+from shardsched.registry.zookeeper_transaction import Completion, check, request
 from shardsched.registry.zookeeper_watchlist import WatchList
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ZooKeeperRegistry(Registry):
         replace_after_s: float = 60.0,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self._hosts = _check_hosts(hosts)
+        self._hosts = check_hosts(hosts)
         if credentials is not None and not all(credentials.partition(":")):
             raise SettingsError("the ZooKeeper credentials are refused; give them as user:password")
         if session_timeout_s <= 0 or tick_s <= 0:
@@ -131,7 +131,7 @@ class ZooKeeperRegistry(Registry):
     @property
     def session_ticket(self) -> str:
         """Id and password of the session: a secret."""
-        return write_ticket(*self._session.standing().client.session)
+        return write_ticket(*self._session.standing().session)
 
     def end_session(self, ticket: str) -> None:
         """End another session, by a client that takes it over for a moment.
@@ -181,13 +181,13 @@ class ZooKeeperRegistry(Registry):
             RegistryAccessError: By the future: not allowed.
         """
         operations = tuple(operations)
-        check_sizes(operations, self._chroot)
+        check(operations, self._chroot)
         standing = self._session.standing()
         requests = [request(one, self._chroot, standing.client.acl) for one in operations]
         future: Future[Outcome] = Future()
         if standing.state is SessionState.CONNECTED:
             take = Completion(future, operations)
-            standing.client.commit(requests, standing.session_id, take, future.cancelled)
+            standing.client.commit(requests, standing.session[0], take, future.cancelled)
         elif standing.state is SessionState.LOST:
             future.set_exception(SessionLostError("the session is lost and nothing was sent; begin anew"))
         else:
@@ -278,10 +278,3 @@ class ZooKeeperRegistry(Registry):
 
     def _pairs(self, paths: Sequence[str]) -> list[tuple[str, str]]:
         return [(path, self._chroot.full(path)) for path in paths]
-
-
-def _check_hosts(hosts: str) -> str:
-    parts = [part.strip() for part in hosts.split(",")]
-    if not all(parts) or any(mark in hosts for mark in "/@ \n"):
-        raise SettingsError(f"the ZooKeeper hosts {hosts!a} are refused; write them as host1:2181,host2:2181")
-    return ",".join(parts)

@@ -16,10 +16,11 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from kazoo.client import KazooClient
+from kazoo.hosts import collect_hosts
 from kazoo.protocol.states import KazooState, KeeperState
 from kazoo.security import CREATOR_ALL_ACL, OPEN_ACL_UNSAFE
 
-from shardsched.errors import RegistryUnavailableError, SessionLostError
+from shardsched.errors import RegistryUnavailableError, SessionLostError, SettingsError
 from shardsched.registry.base import SessionState
 from shardsched.registry.zookeeper_link import BoundTransaction, Link, LinkHandler, RemoveWatches, Reply
 
@@ -220,3 +221,19 @@ class Client:
 
 def _stale_error() -> SessionLostError:
     return SessionLostError("the session ended before the transaction was sent; nothing happened: begin anew")
+
+
+def check_hosts(hosts: str) -> str:
+    """Return the hosts as kazoo takes them.
+
+    Raises:
+        SettingsError: They are no hosts with ports.
+    """
+    parts = [part.strip() for part in hosts.split(",")]
+    try:
+        known = all(parts) and not any(mark in hosts for mark in "/@ \n") and all(map(collect_hosts, parts))
+    except ValueError:
+        known = False
+    if not known:
+        raise SettingsError(f"the ZooKeeper hosts {hosts!a} are refused; write them as host1:2181,host2:2181")
+    return ",".join(parts)

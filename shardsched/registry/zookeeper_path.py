@@ -1,28 +1,11 @@
-"""Where a registry's paths lie on the servers, and what ZooKeeper allows in them."""
+"""Where a registry's paths lie on the servers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from shardsched.errors import SettingsError
-
-
-def path_fault(path: str) -> str | None:
-    """Return what is wrong with an absolute path, or None.
-
-    ZooKeeper refuses some of this; a lone surrogate would end kazoo's connection thread for good (kazoo 2.11).
-    """
-    if not path.startswith("/"):
-        return "it does not begin with '/'"
-    if path == "/":
-        return None
-    if any(part in {"", ".", ".."} for part in path[1:].split("/")):
-        return "a part of it is empty, '.' or '..'"
-    for character in path:
-        code = ord(character)
-        if code < 0x20 or 0x7F <= code <= 0x9F or 0xD800 <= code <= 0xF8FF or code >= 0xFFF0:
-            return f"it has the character {character!a}, which ZooKeeper does not take"
-    return None
+from shardsched.registry.tree import check_path, path_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +40,7 @@ class Chroot:
         Raises:
             SettingsError: It cannot be a path.
         """
-        fault = path_fault(path)
-        if fault:
-            raise SettingsError(f"the path {path!a} is refused: {fault}; give another name")
-        return (self.root + path.rstrip("/")) or "/"
+        return (self.root + check_path(path).rstrip("/")) or "/"
 
     def own(self, full: str) -> str:
         """Return the registry's path of one on the servers."""
@@ -70,8 +50,3 @@ class Chroot:
 def child(path: str, name: str) -> str:
     """Return the path of a child."""
     return f"{path.rstrip('/')}/{name}"
-
-
-def parent(path: str) -> str:
-    """Return the path of the node above."""
-    return path.rpartition("/")[0] or "/"

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from shardsched.core.events import Event
 from shardsched.errors import RegistryError, RegistryUnavailableError
 from shardsched.registry.base import SessionState
-from shardsched.registry.zookeeper_callback import CallbackThread, Listener
+from shardsched.registry.callback import CallbackThread, Listener
 from shardsched.registry.zookeeper_read import session_name
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+LOOK_S = 0.1
+"""How soon someone who waits for a connection learns that it is no longer wanted."""
 TRIAL_S = 10.0
 """How long the servers have to take a second client."""
 GRACE_S = 4.0
@@ -56,8 +58,8 @@ class Standing:
     """Who sends our requests."""
     state: SessionState
     """What is known of the session."""
-    session_id: int
-    """The present session, or the last one."""
+    session: tuple[int, bytes] = field(repr=False)
+    """Id and password of the present session, or of the last one."""
 
 
 class Session:
@@ -103,9 +105,9 @@ class Session:
         with self._changed:
             if self._closed or self._standing is not None:
                 raise RegistryUnavailableError("this registry was opened or closed before; make a new one")
-            self._standing = Standing(client, SessionState.SUSPENDED, 0)
+            self._standing = Standing(client, SessionState.SUSPENDED, (0, b""))
         try:
-            _connect(client, timeout_s)
+            self._connect(client, timeout_s)
             self._prepare(client)
         except BaseException:
             with self._changed:
@@ -114,6 +116,18 @@ class Session:
                 self._changed.notify_all()
             client.stop(STOP_S)
             raise
+
+    def _connect(self, client: Client, timeout_s: float) -> None:
+        client.start()
+        for _ in range(max(int(timeout_s / LOOK_S), 1)):
+            if client.wait_until_connected(LOOK_S):
+                return
+            if self._closed:
+                raise RegistryUnavailableError("the registry was closed while it was opened")
+        reason = f" ({client.last_error})" if client.last_error else ""
+        raise RegistryUnavailableError(
+            f"no ZooKeeper server answered within {timeout_s:g} s{reason}; check the servers and the URL"
+        )
 
     def standing(self) -> Standing:
         """Return where we stand.
@@ -128,7 +142,7 @@ class Session:
 
     def name(self) -> str:
         """Return the identity of the present session."""
-        return session_name(self.standing().session_id)
+        return session_name(self.standing().session[0])
 
     def listen(self, callback: Callable[[SessionState], None]) -> Subscription:
         """Call back with the present state, then with every change."""
@@ -164,14 +178,13 @@ class Session:
             self._changed.notify_all()
 
     def _enter(self, client: Client) -> None:
-        session_id = client.session[0]
-        self._standing = Standing(client, SessionState.CONNECTED, session_id)
+        self._standing = Standing(client, SessionState.CONNECTED, client.session)
         self._outage = None
         self._follower.connected(client)
         self._tell(SessionState.CONNECTED)
 
     def _leave(self, standing: Standing, state: SessionState) -> None:
-        self._standing = Standing(standing.client, state, standing.session_id)
+        self._standing = Standing(standing.client, state, standing.session)
         self._follower.disconnected()
         self._tell(state)
         if self._outage is None:
@@ -213,8 +226,8 @@ class Session:
 
     def _is_taken(self, trial: Client) -> bool:
         trial.start()
-        for _ in range(int(TRIAL_S / 0.1)):
-            if trial.is_connected or self._wait(0.1):
+        for _ in range(int(TRIAL_S / LOOK_S)):
+            if trial.is_connected or self._wait(LOOK_S):
                 break
         if not trial.is_connected or self._is_over():
             return False
@@ -236,12 +249,3 @@ class Session:
         logger.warning("the ZooKeeper client was replaced: the session is lost", extra={"event": Event.REGISTRY_STUCK})
         standing.client.stop(STOP_S)
         return True
-
-
-def _connect(client: Client, timeout_s: float) -> None:
-    client.start()
-    if not client.wait_until_connected(timeout_s):
-        reason = f" ({client.last_error})" if client.last_error else ""
-        raise RegistryUnavailableError(
-            f"no ZooKeeper server answered within {timeout_s:g} s{reason}; check the servers and the URL"
-        )

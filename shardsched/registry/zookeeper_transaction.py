@@ -9,8 +9,6 @@ from kazoo.protocol import serialization as kazoo
 from shardsched.errors import RegistryError, RegistryUnavailableError, ValueTooLargeError
 from shardsched.registry.base import (
     ANY_VERSION,
-    MAX_TRANSACTION_BYTES,
-    MAX_VALUE_BYTES,
     Check,
     Committed,
     Create,
@@ -18,6 +16,7 @@ from shardsched.registry.base import (
     Put,
     Refused,
 )
+from shardsched.registry.tree import check_operations
 from shardsched.registry.zookeeper_error import BYSTANDERS, REFUSALS, fail, translate
 
 if TYPE_CHECKING:
@@ -35,25 +34,20 @@ OPERATION_BYTES = 64
 EPHEMERAL = 1
 
 
-def check_sizes(operations: Sequence[Operation], chroot: Chroot) -> None:
-    """Refuse what the servers would drop the connection for.
+def check(operations: Sequence[Operation], chroot: Chroot) -> None:
+    """Refuse what no registry takes, and what the servers would drop the connection for.
 
     Raises:
         ValueTooLargeError: A value or the whole is over its limit.
+        SettingsError: A path is refused.
     """
-    total = 0
-    for operation in operations:
-        size = len(operation.value) if isinstance(operation, Create | Put) else 0
-        if size > MAX_VALUE_BYTES:
-            raise ValueTooLargeError(
-                f"the value of {operation.path} has {size} bytes; at most {MAX_VALUE_BYTES} can be stored"
-            )
-        total += size + len(operation.path.encode(errors="surrogatepass"))
-    frame = total + len(operations) * (OPERATION_BYTES + len(chroot.root.encode()))
-    if total > MAX_TRANSACTION_BYTES or frame > MAX_FRAME_BYTES:
+    check_operations(operations)
+    sizes = (len(one.path.encode()) + len(getattr(one, "value", b"")) for one in operations)
+    total = sum(sizes) + len(operations) * (OPERATION_BYTES + len(chroot.root.encode()))
+    if total > MAX_FRAME_BYTES:
         raise ValueTooLargeError(
-            f"a transaction of {len(operations)} operations has {total} bytes; at most {MAX_TRANSACTION_BYTES} can be "
-            "sent: split it"
+            f"a transaction of {len(operations)} operations makes a request of {total} bytes; at most "
+            f"{MAX_FRAME_BYTES} can be sent to ZooKeeper: split it"
         )
 
 

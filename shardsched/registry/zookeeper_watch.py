@@ -23,16 +23,17 @@ from kazoo.protocol.states import EventType
 
 from shardsched.core.events import Event
 from shardsched.errors import RegistryUnavailableError, SessionLostError
+from shardsched.registry.tree import parent_path
 from shardsched.registry.zookeeper_error import translate
 from shardsched.registry.zookeeper_link import ANY_WATCHES, DATA_WATCHES
-from shardsched.registry.zookeeper_path import child, parent
+from shardsched.registry.zookeeper_path import child
 from shardsched.registry.zookeeper_read import MAX_IN_FLIGHT, node
 
 if TYPE_CHECKING:
     from shardsched.registry.base import Node
+    from shardsched.registry.report import Report
     from shardsched.registry.zookeeper_client import Client
     from shardsched.registry.zookeeper_path import Chroot
-    from shardsched.registry.zookeeper_report import Report
 
 logger = logging.getLogger(__name__)
 
@@ -115,7 +116,7 @@ class Watch:
         with self._lock:
             if path == self.prefix:
                 self._read(_NAMES)
-            if path == self.prefix or parent(path) == self.prefix:
+            if path == self.prefix or parent_path(path) == self.prefix:
                 self._read(path)
 
     def _forget(self) -> None:

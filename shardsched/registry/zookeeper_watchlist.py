@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from shardsched.registry.zookeeper_report import Report
+from shardsched.registry.report import Report
 from shardsched.registry.zookeeper_watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shardsched.registry.base import Changes, Subscription
-    from shardsched.registry.zookeeper_callback import CallbackThread
+    from shardsched.registry.callback import CallbackThread
     from shardsched.registry.zookeeper_client import Client
     from shardsched.registry.zookeeper_path import Chroot
 
@@ -43,7 +43,7 @@ class WatchList:
 
     def subscribe(self, prefix: str, callback: Callable[[Changes], None]) -> Subscription:
         """Report what is at a prefix, now and whenever it changes."""
-        report = Report(callback, lambda one: self._unsubscribe(prefix, one), self._callbacks)
+        report = Report(prefix, callback, self._unsubscribe, self._callbacks)
         with self._lock:
             watch = self._watches.get(prefix)
             if watch is not None:
@@ -55,12 +55,12 @@ class WatchList:
                 watch.begin(self._client)
         return report
 
-    def _unsubscribe(self, prefix: str, report: Report) -> None:
+    def _unsubscribe(self, report: Report) -> None:
         with self._lock:
-            watch = self._watches.get(prefix)
+            watch = self._watches.get(report.prefix)
             if watch is None or not watch.remove(report):
                 return
-            del self._watches[prefix]
+            del self._watches[report.prefix]
             # The servers keep one watch for a connection and path, so those of the others go with ours.
             removed = watch.end()
             for other in self._watches.values():

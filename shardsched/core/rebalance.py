@@ -1,0 +1,103 @@
+"""The leader's whole decision: which assignments are to be written. Writing them and deciding again gives nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from shardsched.core.assignment import MAX_LAYOUT_COUNT, Assignment, Layout
+from shardsched.core.eligibility import eligible_executors
+from shardsched.core.sharding import Need, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from shardsched.core.job import JobConfig
+    from shardsched.core.view import FleetView, JobEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One assignment that is to be written."""
+
+    job: str
+    """The job."""
+    assignment: Assignment
+    """What is to stand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebalance:
+    """What the leader is to do."""
+
+    writes: tuple[Write, ...]
+    """Assignments that differ from what stands, by job."""
+    needs_claims: frozenset[str]
+    """Jobs whose item count changed: their latest claimed fire must be read, after their configuration was seen, and
+    the decision made again with it."""
+
+
+def rebalance(fleet: FleetView, epoch: int, claimed: Mapping[str, datetime | None]) -> Rebalance:
+    """Return the assignments that are to be written.
+
+    Jobs that are held or being deleted keep what they have; paused ones are assigned like others, so that a resume is
+    instant.
+
+    Args:
+        fleet: The control plane.
+        epoch: The leader's epoch.
+        claimed: By job whose count changed, the latest scheduled fire that any of its items has claimed, None for none.
+    """
+    kept: dict[str, Assignment] = {}
+    needs_claims: set[str] = set()
+    needs: list[Need] = []
+    for name, entry in sorted(fleet.jobs.items()):
+        config = entry.config
+        if config is None or entry.held is not None or config.deleting:
+            continue
+        laid = _laid_out(entry, config, claimed)
+        if laid is None:
+            needs_claims.add(name)
+            laid = entry.assignment
+        if laid is None:
+            continue
+        kept[name] = laid
+        needs.append(
+            Need(
+                job=name,
+                item_count=laid.item_count,
+                strategy=config.strategy,
+                eligible=eligible_executors(config, fleet),
+                current=laid.owners,
+            )
+        )
+    owners = spread(needs)
+    writes = []
+    for name, laid in kept.items():
+        wanted = replace(laid, owners=owners[name])
+        if fleet.jobs[name].assignment is None or wanted != fleet.jobs[name].assignment:
+            writes.append(Write(job=name, assignment=replace(wanted, epoch=epoch)))
+    return Rebalance(writes=tuple(writes), needs_claims=frozenset(needs_claims))
+
+
+def _laid_out(entry: JobEntry, config: JobConfig, claimed: Mapping[str, datetime | None]) -> Assignment | None:
+    """Return the assignment with the layout that the configuration asks for, None if claims must be read first.
+
+    The new layout begins with the first fire after every claimed one. Nobody claims between the edit of the
+    configuration and the new layout, so no fire can run with two counts.
+    """
+    assignment = entry.assignment
+    layout = Layout(items=config.items, config=entry.version)
+    if assignment is None:
+        return Assignment(uid=config.uid, layouts=(layout,))
+    if assignment.newest.items == config.items:
+        return assignment
+    if entry.name not in claimed:
+        return None
+    latest = claimed[entry.name] or config.armed_at
+    begins = config.parsed_cron().next_fire(latest) or latest + timedelta(seconds=1)
+    earlier = [one for one in assignment.layouts if one.from_fire is None or one.from_fire < begins]
+    layouts = (*earlier[-(MAX_LAYOUT_COUNT - 1) :], replace(layout, from_fire=begins))
+    return replace(assignment, layouts=layouts)
