@@ -96,9 +96,10 @@ class TcpProxy:
         self._spent: list[_Connection] = []
         self._closed = threading.Event()
         self._listener: socket.socket | None = None
-        self._acceptor: threading.Thread | None = None
+        self._acceptor = threading.Thread(target=self._accept, name="tcp-proxy", daemon=True)
         self.port = 0
         self._listen()
+        self._acceptor.start()
 
     @classmethod
     def to(cls, hosts: str) -> Self:
@@ -147,6 +148,7 @@ class TcpProxy:
         with self._changed:
             self._changed.notify_all()
         self._unlisten()
+        self._acceptor.join(5)
         self.drop()
 
     def __enter__(self) -> Self:
@@ -182,27 +184,31 @@ class TcpProxy:
         listener.bind(("127.0.0.1", self.port))
         listener.listen(128)
         self.port = listener.getsockname()[1]
-        self._listener = listener
-        self._acceptor = threading.Thread(target=self._accept, args=(listener,), daemon=True)
-        self._acceptor.start()
+        with self._changed:
+            self._listener = listener
+            self._changed.notify_all()
 
     def _unlisten(self) -> None:
-        listener, self._listener = self._listener, None
-        if listener is None:
-            return
-        # A blocked accept() does not notice close(), but it does notice shutdown().
-        with contextlib.suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        if self._acceptor is not None:
-            self._acceptor.join(5)
+        with self._changed:
+            listener, self._listener = self._listener, None
+        if listener is not None:
+            # A blocked accept() does not notice close(), but it does notice shutdown().
+            with contextlib.suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
+            listener.close()
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _accept(self) -> None:
         while not self._closed.is_set():
+            with self._changed:
+                listener = self._listener
+                if listener is None:
+                    self._changed.wait(1.0)
+                    continue
             try:
                 client, _ = listener.accept()
             except OSError:
-                return
+                self._closed.wait(0.01)
+                continue
             self.accepted_count += 1
             self._release_spent()
             self._connect(client)

@@ -46,6 +46,8 @@ class Checkup:
         found = [*self._roots(), *self._executors(fleet), *self._leader(fleet), *self._orphans(jobs)]
         for name, entry in sorted(entries.items()):
             found += self._job(entry)
+            if entry.config is not None and entry.config.deleting:
+                continue
             found += self._assignment(entry, fleet)
             found += item_cases(self._mend, entry, views[name], fleet)
         return found

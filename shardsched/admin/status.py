@@ -5,6 +5,7 @@ It is read kind by kind, so parts of it may be some milliseconds apart.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from shardsched.core.reason import JobState, judge, live_owners
 from shardsched.errors import CronExpressionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from shardsched.admin.reader import Reader
@@ -137,9 +138,9 @@ class StatusCollector:
         views = self._reader.items(entries)
         now = self._clock.now()
         statuses = tuple(_job_status(entry, members, views[name], now) for name, entry in sorted(entries.items()))
-        loads = self._reader.loads(names)
+        loads, tally = self._reader.loads(names), _Tally.of(statuses)
         executors = tuple(
-            _executor_status(name, members, loads.get(name), statuses, is_present=name in names)
+            _executor_status(name, members, loads.get(name), tally, is_present=name in names)
             for name in sorted(set(names) | set(drained))
         )
         return FleetStatus(at=now, leader=members.leader, executors=executors, jobs=statuses)
@@ -199,8 +200,25 @@ def _next_fire(entry: JobEntry, now: datetime) -> datetime | None:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """Items by executor, counted once for all executors."""
+
+    owned: Counter[str]
+    running: Counter[str]
+
+    @classmethod
+    def of(cls, jobs: Iterable[JobStatus]) -> _Tally:
+        owned: Counter[str] = Counter()
+        running: Counter[str] = Counter()
+        for job in jobs:
+            owned.update({name: len(items) for name, items in job.owners.items()})
+            running.update(item.marker.executor for item in job.items if item.marker is not None)
+        return cls(owned, running)
+
+
 def _executor_status(
-    name: str, fleet: FleetView, load: LoadReport | None, jobs: tuple[JobStatus, ...], *, is_present: bool
+    name: str, fleet: FleetView, load: LoadReport | None, tally: _Tally, *, is_present: bool
 ) -> ExecutorStatus:
     record, drain = fleet.executors.get(name), fleet.drained.get(name)
     state, reason = _executor_state(record, drain, is_present=is_present)
@@ -212,10 +230,8 @@ def _executor_status(
         load=load,
         drain=drain,
         is_leader=fleet.leader is not None and fleet.leader.name == name,
-        items=sum(len(job.owners.get(name, ())) for job in jobs),
-        running=sum(
-            1 for job in jobs for item in job.items if item.marker is not None and item.marker.executor == name
-        ),
+        items=tally.owned[name],
+        running=tally.running[name],
     )
 
 

@@ -68,7 +68,7 @@ class LazyGroup(click.Group):
         """Run a command and exit with its code; an error is one line on standard error."""
         extra.pop("standalone_mode", None)
         try:
-            code = super().main(args=args, prog_name=prog_name, standalone_mode=False, **extra)
+            code = super().main(args=args, prog_name=prog_name or "shardsched", standalone_mode=False, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message())
             code = 0
@@ -97,7 +97,9 @@ def fail(message: str) -> None:
     click.echo(f"shardsched: {message}", err=True)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    "shardsched", cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(shardsched.__version__, prog_name="shardsched")
 def main() -> None:
     """Schedule sharded cron jobs over a fleet of executors.

@@ -73,19 +73,29 @@ class Mirror:
                 touched |= set(kept)
                 self._complete.add(kind)
             changed = {path for path in touched if self._store(kept, path, report.nodes.get(path)) and path != prefix}
-            if kind == "leader" or (changed and kind != "commands"):
-                self._is_fleet_changed = True
-                # The leader's own writes are no news to it; an assignment that vanished is.
-                is_news = kind != "assignments" or any(path not in kept for path in changed)
-                self._revision += is_news
+            names = {last_part(path) for path in changed}
             if changed and kind in _JOB_KINDS:
-                names = {last_part(path) for path in changed}
                 self._changed_jobs |= names
                 for name in names:
                     self._entries.pop(name, None)
             elif changed and kind != "leader":
                 self._decode(kind, changed)
+            if self._is_news(kind, names):
+                self._is_fleet_changed = True
+                self._revision += 1
         self._on_change()
+
+    def _is_news(self, kind: str, names: set[str]) -> bool:
+        """Whether the leader has to look at a change.
+
+        Its own writes are no news to it; an assignment that vanished, or that somebody spoilt, is.
+        """
+        if kind == "leader":
+            return True
+        if kind == "assignments":
+            entries = [self._entry(name) for name in names]
+            return any(entry is not None and entry.assignment is None for entry in entries)
+        return bool(names) and kind != "commands"
 
     @staticmethod
     def _store(kept: dict[str, Node], path: str, node: Node | None) -> bool:

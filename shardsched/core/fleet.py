@@ -76,7 +76,8 @@ def _job(path: str, name: str, value: bytes) -> tuple[JobConfig | None, str | No
 def _held_reason(config: JobConfig) -> str | None:
     """Return why a stored configuration cannot be used although it could be read, or None."""
     try:
-        config.parsed_cron()
+        if config.parsed_cron().next_fire(config.armed_at) is None:
+            return "invalid cron: it never fires; check that the day exists in the month, and the year"
         check_job_name(config.name)
         check_item_params(config.item_params, config.items)
     except CronExpressionError as error:

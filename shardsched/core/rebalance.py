@@ -91,7 +91,9 @@ def _laid_out(entry: JobEntry, config: JobConfig, claimed: Mapping[str, datetime
     assignment = entry.assignment
     layout = Layout(items=config.items, config=entry.version)
     if assignment is None:
-        return Assignment(uid=config.uid, layouts=(layout,))
+        # Tokens of a job made anew under an old name go on above the old ones: each claim is a transaction of the
+        # registry, and creation ids grow with every transaction.
+        return Assignment(uid=config.uid, layouts=(layout,), token_floor=entry.created_id)
     if assignment.newest.items == config.items:
         return assignment
     if entry.name not in claimed:

@@ -90,8 +90,9 @@ def _exited(error: SystemExit) -> CallEnd:
     if error.code is None or error.code == 0:
         return CallEnd(ending=Ending.OK)
     if isinstance(error.code, int):
-        code = error.code & 0xFF
-        return CallEnd(ending=Ending.FAILED, message=f"exited with code {error.code}", exit_code=code)
+        # Only eight bits reach the parent, and a failure must not look like success for want of the others.
+        code = error.code & 0xFF or 1
+        return CallEnd(ending=Ending.FAILED, message=f"exited with code {int(error.code)}", exit_code=code)
     return CallEnd(ending=Ending.FAILED, message=_one_line(error), exit_code=1)
 
 

@@ -38,7 +38,8 @@ def _canonical(key: object) -> bytes:
     if isinstance(key, bytes):
         return b"b" + key
     if isinstance(key, int):
-        return b"i" + int.__repr__(int(key)).encode()
+        # Hexadecimal, since Python refuses to write out very long decimal numbers.
+        return b"i" + format(int.__index__(key), "x").encode()
     if isinstance(key, float):
         return _canonical_float(key)
     if isinstance(key, tuple):

@@ -54,7 +54,7 @@ class LogFile:
         if self._head_left:
             head, data = data[: self._head_left], data[self._head_left :]
             self._head_left -= len(head)
-            self._put(head)
+            self._dropped += self._put(head)
         if data:
             self._keep(data)
 
@@ -78,7 +78,7 @@ class LogFile:
         tail = b"".join(self._tail)
         if self._dropped:
             self._put(b"\n...[%d bytes dropped]...\n" % self._dropped)
-        self._put(tail)
+        self._dropped += self._put(tail)
         self._tail.clear()
         self._tail_size = 0
         if self._fd is not None:
@@ -86,10 +86,11 @@ class LogFile:
             self._fd = None
         return self._dropped
 
-    def _put(self, data: bytes) -> None:
+    def _put(self, data: bytes) -> int:
+        """Write bytes and return how many could not be written."""
         while data and self._fd is not None:
             try:
                 data = data[os.write(self._fd, data) :]
             except OSError:
                 break
-        self._dropped += len(data)
+        return len(data)

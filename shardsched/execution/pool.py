@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from shardsched.clock import SYSTEM_CLOCK
-from shardsched.errors import ShutdownError
+from shardsched.errors import ExecutionError, ShutdownError
 from shardsched.execution.frame import pack
 from shardsched.execution.outcome import Outcome
 from shardsched.execution.report import ended_event, ready_event
@@ -129,6 +129,7 @@ class ProcessPool:
 
         Raises:
             ShutdownError: The pool is closed or closing.
+            ExecutionError: A run of that id is running.
             TypeError: The context has a value that JSON does not know.
             ValueError: The context has a number that JSON does not know, or is too large.
         """
@@ -149,6 +150,8 @@ class ProcessPool:
         with self._lock:
             if self._closing.is_set():
                 raise ShutdownError(f"run {spec.run_id} was not started: the executor is closing")
+            if spec.run_id in self._runs:
+                raise ExecutionError(f"run {spec.run_id} was not started: one of that id is running; give each its own")
             self._runs[spec.run_id] = spec
             self._send(frame)
 
@@ -176,6 +179,8 @@ class ProcessPool:
 
     def close(self, timeout_s: float) -> None:
         """Kill all items and the warden; everything is dead and reported when this returns.
+
+        Not to be called by ``on_event``, whose thread it waits for.
 
         Args:
             timeout_s: How long the warden may take to do it before it is killed too.
@@ -210,6 +215,9 @@ class ProcessPool:
                 self._closing.wait(_RETRY_S)
             else:
                 self._lose(warden, warden.listen(self._handle))
+                if not warden.has_answered:
+                    # What ends before it says a word will do so again: no loop at full speed.
+                    self._closing.wait(_RETRY_S)
         self._report_lost(list(self._runs), "the executor is closing")
 
     def _start_warden(self) -> WardenProcess | None:
@@ -235,7 +243,10 @@ class ProcessPool:
         spec = self._runs.get(message.get("run", ""))
         match message["type"]:
             case "ready":
-                self._tell(ready_event(message))
+                event = ready_event(message)
+                if event.thread_count > 1:
+                    logger.warning("The modules leave %d threads running; items start slowly", event.thread_count)
+                self._tell(event)
             case "started" if spec is not None:
                 self._started_at[spec.run_id] = self._clock.boot()
                 self._tell(RunStarted(run_id=spec.run_id, job=spec.job, item=spec.item, pid=message["pid"]))

@@ -14,7 +14,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from shardsched.clock import SYSTEM_CLOCK
-from shardsched.errors import ShutdownError
+from shardsched.errors import ExecutionError, ShutdownError
 from shardsched.execution.call import CallEnd, Ending, call_handler
 from shardsched.execution.context import ShardingContext
 from shardsched.execution.handlers import TABLE
@@ -112,11 +112,14 @@ class ThreadPool:
 
         Raises:
             ShutdownError: The pool is closed or closing.
+            ExecutionError: A run of that id is running.
         """
         run = _ThreadRun(spec, epoch)
         with self._lock:
             if self._is_closing:
                 raise ShutdownError(f"run {spec.run_id} was not started: the executor is closing")
+            if spec.run_id in self._runs:
+                raise ExecutionError(f"run {spec.run_id} was not started: one of that id is running; give each its own")
             self._runs[spec.run_id] = run
             self._queue.append(run)
             if self._idle_count >= len(self._queue):

@@ -63,7 +63,10 @@ def sweep_orphans(executor_cookie: str) -> int:
 class WardenProcess:
     """A running warden, and the talk with it.
 
-    Thread: `send` may be called from any thread; the other methods belong to the one that listens.
+    Thread: `send` and `give_up` may be called from any thread; the other methods belong to the one that listens.
+
+    Attributes:
+        has_answered: Whether it ever said anything.
     """
 
     def __init__(self, cookie: str, modules: Sequence[str], paths: Sequence[str]) -> None:
@@ -91,6 +94,7 @@ class WardenProcess:
         for descriptor in (self._wake_r, self._wake_w):
             os.set_blocking(descriptor, False)
         self._is_given_up = False
+        self.has_answered = False
         config = {"cookie": cookie, "python": sys.executable, "modules": list(modules), "paths": list(paths)}
         self.send(pack({"type": "config"} | config))
 
@@ -126,6 +130,7 @@ class WardenProcess:
             for message in messages:
                 handle(message)
             if messages:
+                self.has_answered = True
                 unanswered, patience = 0, _PATIENCE_PINGS
             if not self._channel.is_open:
                 return "it ended"

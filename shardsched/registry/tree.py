@@ -121,6 +121,7 @@ class Draft:
     Attributes:
         touched: Every node created, changed or (None) deleted, as it is afterwards; parents that are new come
             before their children.
+        removed: The nodes of before that were deleted, also if others stand in their place afterwards.
     """
 
     def __init__(self, find: Callable[[str], Stub | None], count_children: Callable[[str], int]) -> None:
@@ -128,6 +129,7 @@ class Draft:
         self._count_children = count_children
         self._grown: Counter[str] = Counter()
         self.touched: dict[str, Stub | None] = {}
+        self.removed: set[str] = set()
 
     def apply(self, operations: Sequence[Operation]) -> Outcome:
         """Try the operations one after the other, each on what the earlier ones did."""
@@ -171,9 +173,15 @@ class Draft:
             case Delete(path=path):
                 return self._delete(path)
 
+    def _is_made_here(self, path: str) -> bool:
+        stub = self.touched.get(path)
+        return stub is not None and stub.is_new
+
     def _delete(self, path: str) -> int | Refusal:
         if self._count_children(path) + self._grown[path] > 0:
             return Refusal.NOT_EMPTY
+        if not self._is_made_here(path):
+            self.removed.add(path)
         self.touched[path] = None
         # Growth is told against the store as it was; a node made anew begins without children.
         self._grown[parent_path(path)] -= 1

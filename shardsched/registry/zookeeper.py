@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import Future
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import RegistryUnavailableError, SessionLostError, SettingsError
@@ -38,10 +38,15 @@ if TYPE_CHECKING:
     from shardsched.clock import Clock
     from shardsched.registry.base import Changes, Check, Node, Operation, Outcome, Subscription
 
+Answer = TypeVar("Answer")
+
 __all__ = ["Tls", "ZooKeeperRegistry"]
 
 READ_S = 15.0
 """How long a read waits for its answers."""
+RECONNECT_S = 2.0
+"""How long a read waits for a connection: one that broke is mostly back within some tenths of a second, and what is
+read just then is what became of a write whose answer went with it."""
 END_SESSION_S = 10.0
 """How long the end of another session may take."""
 
@@ -218,10 +223,13 @@ class ZooKeeperRegistry(Registry):
     def read(self, paths: Sequence[str], *, fresh: bool = False) -> tuple[Node | None, ...]:
         """Return the nodes at these paths, None where there is none, read in a pipeline.
 
+        A connection that is being made anew is waited for a little while.
+
         Raises:
             RegistryUnavailableError: No answer, or no connection.
         """
-        return read_nodes(self._reader(), self._pairs(paths), fresh=fresh, timeout_s=READ_S)
+        pairs = self._pairs(paths)
+        return self._read(lambda client: read_nodes(client, pairs, fresh=fresh, timeout_s=READ_S))
 
     def read_children(self, paths: Sequence[str], *, fresh: bool = False) -> tuple[tuple[str, ...] | None, ...]:
         """Return the sorted names of the children of each path, None where it does not exist.
@@ -229,7 +237,8 @@ class ZooKeeperRegistry(Registry):
         Raises:
             RegistryUnavailableError: No answer, or no connection.
         """
-        return read_names(self._reader(), self._pairs(paths), fresh=fresh, timeout_s=READ_S)
+        pairs = self._pairs(paths)
+        return self._read(lambda client: read_names(client, pairs, fresh=fresh, timeout_s=READ_S))
 
     def watch(self, prefix: str, callback: Callable[[Changes], None]) -> Subscription:
         """Report the node at `prefix` and its direct children, now and whenever they may have changed.
@@ -248,7 +257,9 @@ class ZooKeeperRegistry(Registry):
         Raises:
             RegistryUnavailableError: No answer, or no connection.
         """
-        client = self._reader()
+        return self._read(self._server_time)
+
+    def _server_time(self, client: Client) -> datetime:
         sent_at = self._clock.boot()
         stamp = moment(clock_write(client, self._chroot))
         return stamp + timedelta(seconds=(self._clock.boot() - sent_at) / 2)
@@ -270,11 +281,16 @@ class ZooKeeperRegistry(Registry):
         if self._credentials and self._chroot.root:
             warn_if_exposed(client, self._chroot)
 
-    def _reader(self) -> Client:
-        standing = self._session.standing()
-        if standing.state is not SessionState.CONNECTED:
-            raise RegistryUnavailableError("there is no connection to ZooKeeper at present; try again")
-        return standing.client
+    def _read(self, ask: Callable[[Client], Answer]) -> Answer:
+        client = self._session.connected_client(RECONNECT_S)
+        asked_at = self._clock.boot()
+        try:
+            return ask(client)
+        except RegistryUnavailableError:
+            if self._clock.boot() - asked_at > RECONNECT_S:
+                raise
+        # The connection broke under it; what changes nothing can be asked again.
+        return ask(self._session.connected_client(RECONNECT_S))
 
     def _pairs(self, paths: Sequence[str]) -> list[tuple[str, str]]:
         return [(path, self._chroot.full(path)) for path in paths]

@@ -140,6 +140,22 @@ class Session:
             raise RegistryUnavailableError("the registry is not open; open it first")
         return standing
 
+    def connected_client(self, timeout_s: float) -> Client:
+        """Return the client as soon as it is connected.
+
+        Raises:
+            RegistryUnavailableError: It is not within the time, or the registry is not open.
+        """
+        with self._changed:
+            self._changed.wait_for(self._is_decided, timeout_s)
+            standing = self.standing()
+            if self._closed or standing.state is not SessionState.CONNECTED:
+                raise RegistryUnavailableError("there is no connection to ZooKeeper at present; try again")
+            return standing.client
+
+    def _is_decided(self) -> bool:
+        return self._closed or self._standing is None or self._standing.state is SessionState.CONNECTED
+
     def name(self) -> str:
         """Return the identity of the present session."""
         return session_name(self.standing().session[0])

@@ -1,4 +1,4 @@
-"""The stage, on a registry in memory and on an SQLite file."""
+"""The stage, on every kind of registry that needs no preparation, and on ZooKeeper."""
 
 from __future__ import annotations
 
@@ -12,27 +12,31 @@ from shardsched.testing import MemoryRegistry, MemoryStore
 from tests.admin.stage import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from shardsched.registry.base import Registry
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", pytest.param("zookeeper", marks=pytest.mark.zookeeper)])
 def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """A namespace that nobody has used."""
+    if request.param == "zookeeper":
+        yield Stage(request.getfixturevalue("make_zk"))
+        return
     store = MemoryStore(SYSTEM_CLOCK)
+    url = f"sqlite:///{tmp_path / 'fleet.db'}"
+    make: Callable[[], Registry] = (
+        (lambda: MemoryRegistry(store)) if request.param == "memory" else lambda: open_registry(url)
+    )
     made: list[Registry] = []
 
-    def make() -> Registry:
-        if request.param == "memory":
-            registry: Registry = MemoryRegistry(store)
-        else:
-            registry = open_registry(f"sqlite:///{tmp_path / 'fleet.db'}")
-        registry.open()
+    def make_open() -> Registry:
+        registry = make()
         made.append(registry)
+        registry.open()
         return registry
 
-    yield Stage(make)
+    yield Stage(make_open)
     for registry in made:
         registry.close()

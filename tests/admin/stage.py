@@ -55,6 +55,7 @@ class Stage:
         self.clock = FakeClock()
         self.admin = Admin(self.registry, self.paths, self.clock)
         self.actors: dict[str, Actor] = {}
+        self.url = ""
 
     def create(self, path: str, value: bytes = b"", registry: Registry | None = None) -> None:
         """Create a node, ephemeral where a client of its own is given."""

@@ -364,7 +364,7 @@ def test_job_entry_made_by_hand_under_a_bad_name_is_seen_and_deletable(stage: St
     """A job with quotes in its name, made by hand, is listed, shown and deleted."""
     stage.join("e1")
     stage.job("good")
-    name = "\"q\"'s <b>"
+    name = '"q"\'s <b>'
     stage.create(f"{stage.paths.under('jobs')}/{name}", encode_job(stage.config("good")))
     status = stage.admin.job_status(name)
     assert status.state == "held"

@@ -10,7 +10,7 @@ import pytest
 from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.removal import remove_job_nodes
 from shardsched.core.paths import PERSISTENT_ROOTS, Paths
-from shardsched.errors import JobNotFoundError
+from shardsched.errors import JobNotFoundError, RegistryError
 from shardsched.registry.base import Create, Delete
 from tests.waiting import eventually
 
@@ -35,12 +35,12 @@ def test_ensure_namespace_empty_registry_makes_all_roots(stage: Stage) -> None:
 def test_ensure_namespace_by_many_at_once_succeeds_for_all(stage: Stage) -> None:
     """Executors that start together in a fresh namespace do not disturb each other."""
     paths = Paths("a/b/c")
-    failures: list[BaseException] = []
+    failures: list[RegistryError] = []
 
     def ensure() -> None:
         try:
             ensure_namespace(stage.registry, paths)
-        except BaseException as error:
+        except RegistryError as error:
             failures.append(error)
 
     threads = [threading.Thread(target=ensure) for _ in range(6)]

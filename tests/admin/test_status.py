@@ -122,7 +122,14 @@ def test_status_held_job_says_why_and_harms_no_other(stage: Stage) -> None:
     bad_cron = encode_job(stage.config("good")).replace(b'"0 * * * *"', b'"99 * * * *"')
     stage.create(stage.paths.job("cron"), bad_cron)
     states = {job["name"]: job["state"] for job in document(stage)["jobs"]}
-    assert states == {"good": "enabled", "empty": "held", "list": "held", "future": "held", "text": "held", "cron": "held"}
+    assert states == {
+        "good": "enabled",
+        "empty": "held",
+        "list": "held",
+        "future": "held",
+        "text": "held",
+        "cron": "held",
+    }
     assert "invalid cron" in job_of(stage, "cron")["reason"]
     assert "newer release" in job_of(stage, "future")["reason"]
 

@@ -1,5 +1,6 @@
 """Handlers for the tests of pools: each misbehaves in one way."""
 
+# ruff: noqa: T201 - what print() writes is what is tested
 from __future__ import annotations
 
 import asyncio
@@ -45,14 +46,6 @@ def quick(ctx: ShardingContext) -> None:
 
 
 @job
-def stamp(ctx: ShardingContext) -> None:
-    """Write the moment of the first line, for the benchmark."""
-    import time
-
-    print(time.monotonic_ns())
-
-
-@job
 def talk(ctx: ShardingContext) -> None:
     """Write in every way there is."""
     print("by print")
@@ -90,6 +83,7 @@ def cooperative(ctx: ShardingContext) -> None:
 @job
 def watched_from_a_thread(ctx: ShardingContext) -> None:
     """Look at the flag in another thread only."""
+
     def watch() -> None:
         while not ctx.should_stop:
             _NEVER.wait(0.01)

@@ -60,9 +60,7 @@ def spec(handler: str, run_id: str, notes: Path | str = "", param: str = "", **s
         "param": param,
         "fire_time": "2026-01-01T00:00:00+00:00",
     }
-    return RunSpec(
-        run_id=run_id, job=handler, item=0, items=1, handler=handler, context=context, **settings
-    )
+    return RunSpec(run_id=run_id, job=handler, item=0, items=1, handler=handler, context=context, **settings)
 
 
 class PoolUnderTest:
@@ -131,7 +129,7 @@ class PoolUnderTest:
     def fork_server_pid(self) -> int:
         """Return the process id of the fork server, 0 if there is none."""
         warden = self.pool.warden_pid
-        for entry in os.listdir("/proc"):
+        for entry in os.listdir("/proc"):  # noqa: PTH208 - names, not paths, are wanted
             with contextlib.suppress(OSError):
                 if entry.isdigit() and b"\0forkserver\0" in Path("/proc", entry, "cmdline").read_bytes():
                     parent = int(Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()[1])

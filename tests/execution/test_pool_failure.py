@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shardsched.execution import warden_process
 from shardsched.execution.pool import Outcome, PoolFailed, cookie_of, sweep_orphans
 from tests.execution.pool_harness import ROOT, all_dead, is_alive, marked_pids, noted_pids, stopwatch
 from tests.waiting import eventually, pass_time
@@ -222,6 +223,27 @@ def test_terminal_interrupt_does_not_reach_the_warden(pool: PoolUnderTest) -> No
     pid = pool.started(run_id).pid
     os.kill(pid, signal.SIGTERM)
     assert pool.ended(run_id).signal == signal.SIGTERM
+
+
+def test_warden_that_is_told_nonsense_takes_everything_along(pool: PoolUnderTest) -> None:
+    """A warden that cannot go on ends with all it supervised, rather than leave it unsupervised."""
+    run_ids, pids = launch_all_kinds(pool)
+    warden = pool.pool._warden
+    assert warden is not None
+    warden.send(b"\0\0\0\2no")
+    check_loss(pool, run_ids, pids, warden.pid)
+
+
+def test_warden_that_ends_at_once_is_not_restarted_at_full_speed(
+    make_pool: Callable[..., PoolUnderTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a broken installation each launch fails with a word on it, and the machine is not kept busy."""
+    monkeypatch.setattr(warden_process, "_LAUNCH", "/no/such/launch.py")
+    pool = make_pool()
+    pool.start()
+    assert pool.run("quick").outcome is Outcome.KILLED
+    pass_time(1.5)
+    assert sum(isinstance(event, PoolFailed) for event in pool.events.values) <= 3
 
 
 def test_warden_of_a_pool_that_cannot_start_is_told(make_pool: Callable[..., PoolUnderTest]) -> None:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shardsched.errors import ShutdownError
+from shardsched.errors import ExecutionError, ShutdownError
 from shardsched.execution import launch
 from shardsched.execution.pool import Outcome, RunWarned
 from tests.execution.pool_harness import all_dead, spec, stopwatch
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,9 +157,9 @@ def test_start_without_a_lease_is_refused(make_pool: Callable[..., PoolUnderTest
     pool.pool.revoke()
     ends.append(pool.run("quick"))
     assert [end.outcome for end in ends] == [Outcome.REFUSED] * 4
-    assert ["no lease", "session that is over", "run out", "no lease"] == [
+    assert [
         next(word for word in ("no lease", "session that is over", "run out") if word in end.message) for end in ends
-    ]
+    ] == ["no lease", "session that is over", "run out", "no lease"]
     pool.lease(60)
     assert pool.run("quick").outcome is Outcome.OK
 
@@ -169,9 +170,7 @@ def test_module_that_cannot_be_imported_fails_its_own_runs_only(
     """Handlers of a broken module fail with its traceback; the others work."""
     (tmp_path / "broken_jobs.py").write_text("import no_such_module_anywhere\n")
     (tmp_path / "exiting_jobs.py").write_text("raise SystemExit(3)\n")
-    pool = make_pool(
-        modules=["broken_jobs", "exiting_jobs", "tests.execution.item_jobs"], import_paths=[str(tmp_path)]
-    )
+    pool = make_pool(modules=["broken_jobs", "exiting_jobs", "tests.execution.item_jobs"], import_paths=[str(tmp_path)])
     pool.start()
     assert set(pool.ready().failures) == {"broken_jobs", "exiting_jobs"}
     end = pool.run("handler_of_broken")
@@ -249,6 +248,17 @@ def test_pool_that_is_closed_refuses_launches(make_pool: Callable[..., PoolUnder
     assert pool.ended(run_id).outcome is Outcome.STOPPED
     with pytest.raises(ShutdownError):
         pool.pool.launch(spec("quick", "late"), "session-1")
+
+
+def test_run_of_an_id_that_is_running_is_refused(pool: PoolUnderTest) -> None:
+    """Two runs of one id could not be told apart; when the first has ended the id is free."""
+    pool.pool.launch(spec("own_pid", "same", pool.notes), "session-1")
+    with pytest.raises(ExecutionError, match="one of that id is running"):
+        pool.pool.launch(spec("quick", "same"), "session-1")
+    pool.pool.stop_run("same", "asked by the test", 5)
+    pool.ended("same")
+    eventually(lambda: not pool.pool.running())
+    pool.pool.launch(spec("own_pid", "same", pool.notes), "session-1")
 
 
 def test_context_that_is_no_json_is_refused_by_launch(pool: PoolUnderTest) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,10 +142,15 @@ def test_lease_that_is_renewed_lets_runs_go_on(pool: PoolUnderTest) -> None:
     (pid,) = pool.pids(run_id)
     for _ in range(3):
         end = pool.lease(2.0, soft_s=1.0) - 1.5
-        eventually(lambda end=end: SYSTEM_CLOCK.boot() >= end)
+        eventually(partial(is_past, end))
     assert is_alive(pid)
     assert pool.pool.running() == {run_id}
     pool.lease(60)
+
+
+def is_past(moment: float) -> bool:
+    """Say whether the boot clock has reached a moment."""
+    return SYSTEM_CLOCK.boot() >= moment
 
 
 def test_new_epoch_kills_runs_of_the_old_one(pool: PoolUnderTest) -> None:

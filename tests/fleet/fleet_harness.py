@@ -14,6 +14,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from shardsched.admin.admin import Admin
+from shardsched.admin.document import fleet_document, job_details
 from shardsched.core.paths import Paths
 from shardsched.registry.url import open_registry
 
@@ -21,6 +22,8 @@ from tests.fleet.fleet_record import RecordedRun, read_runs, violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from shardsched.registry.base import Registry
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -90,6 +93,7 @@ class Fleet:
     folder: Path
     executors: dict[str, ExecutorProcess] = field(default_factory=dict)
     _admin: Admin | None = None
+    _registry: Registry = field(init=False)
     _closers: list[Callable[[], None]] = field(default_factory=list)
 
     @property
@@ -131,10 +135,10 @@ class Fleet:
     def admin(self) -> Admin:
         """What people may do, over a connection of its own."""
         if self._admin is None:
-            registry = open_registry(self.url, session_timeout_s=T_S)
-            registry.open()
-            self._closers.append(registry.close)
-            self._admin = Admin(registry, Paths(NAMESPACE))
+            self._registry = open_registry(self.url, session_timeout_s=T_S)
+            self._registry.open()
+            self._closers.append(self._registry.close)
+            self._admin = Admin(self._registry, Paths(NAMESPACE))
         return self._admin
 
     def live(self) -> dict[str, Any]:
@@ -143,11 +147,20 @@ class Fleet:
 
     def status(self) -> dict[str, Any]:
         """Return what `shardsched status --json` prints."""
-        return dict(self.admin.status().as_json())
+        return dict(fleet_document(self.admin.status()))
 
     def job(self, name: str) -> dict[str, Any]:
         """Return one job of the status."""
         return next(job for job in self.status()["jobs"] if job["name"] == name)
+
+    def cursors(self, job: str) -> list[dict[str, Any]]:
+        """Return the items' cursors as `shardsched job show --json` prints them."""
+        return list(job_details(self.admin.job_status(job))["cursors"])
+
+    def registry(self) -> tuple[Registry, Paths]:
+        """Return the registry below the admin's tools, to spoil it."""
+        assert self.admin
+        return self._registry, Paths(NAMESPACE)
 
     def owners(self, job: str) -> dict[str, list[int]]:
         """Return who owns which items of a job."""

@@ -69,7 +69,7 @@ def test_stop_kills_running_items_without_failover(fleet: Fleet) -> None:
     wait_until(lambda: len(fleet.running("j")) == 2, "all items to run")
     fleet.admin.commands.stop("j", by="test")
     wait_until(
-        lambda: [c["state"] for c in fleet.admin.job_status("j").as_json()["cursors"]] == ["stopped", "stopped"],
+        lambda: [c["state"] for c in fleet.cursors("j")] == ["stopped", "stopped"],
         "both items to be stopped",
         8.0,
     )
@@ -162,7 +162,7 @@ def test_broken_records_hold_their_own_job_only(fleet: Fleet) -> None:
     """Rubbish in one job's nodes holds that job, with a reason; every other job fires."""
     fleet.start("e1", "e2")
     fleet.create("good", cron=EVERY_SECOND, items=2)
-    registry, paths = fleet.admin.jobs.registry, fleet.admin.jobs.paths
+    registry, paths = fleet.registry()
     from shardsched.registry.base import Create, Put
 
     values = {"rubbish": b"\xff\x00{", "newer": b'{"format":99}', "list": b"[]", "empty": b""}

@@ -71,7 +71,7 @@ def test_kill_with_failover_off_unfinished_items_wait_for_the_next_fire(fleet: F
     fleet.executors["e1"].kill()
 
     def is_lost() -> bool:
-        cursor = next(c for c in fleet.admin.job_status("j").as_json()["cursors"] if c["item"] == victim.item)
+        cursor = next(c for c in fleet.cursors("j") if c["item"] == victim.item)
         return bool(cursor["state"] == "lost")
 
     wait_until(is_lost, "the abandoned item to be marked lost")
@@ -119,7 +119,7 @@ def test_frozen_executor_items_are_dead_before_others_start_and_it_rejoins(fleet
     fleet.executors["e1"].thaw()
     wait_until(lambda: fleet.owners("j").get("e1"), "the thawed executor to own an item again")
     fleet.admin.commands.stop("j", by="test")
-    wait_until(lambda: all(item["state"] == "stopped" for item in fleet.admin.job_status("j").as_json()["cursors"]), "stop")
+    wait_until(lambda: all(item["state"] == "stopped" for item in fleet.cursors("j")), "stop")
     fleet.admin.jobs.update("j", {"param": ""})
     fleet.admin.commands.trigger("j", by="test")
     wait_until(lambda: any(run.executor == "e1" and run.job_param == "" for run in fleet.runs("j")), "it to run again")
@@ -162,9 +162,10 @@ def test_leader_killed_firing_goes_on_and_nothing_else_moves(fleet: Fleet) -> No
     fleet.start("e1", "e2", "e3")
     fleet.create("j", cron=EVERY_SECOND, items=6)
     leader = wait_until(lambda: fleet.status()["leader"], "a leader")
+    wait_until(lambda: len(fleet.runs("j")) >= 6, "the first fire")
     before = fleet.owners("j")
     fleet.executors[leader].kill()
-    gone_at = fleet.runs("j")[-1].start if fleet.runs("j") else 0.0
+    gone_at = fleet.runs("j")[-1].start
     others = set(before) - {leader}
     new = wait_until(lambda: (s := fleet.status()["leader"]) and s != leader and s, "a new leader", T_S + 3)
     assert new in others

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tests.zookeeper_server import Server
 
 
+MAX_CLIENTS = 16
+"""As many as any test makes."""
+
+
 class ZooKeeperRegistries(Registries):
     """Clients of one chroot, each behind a proxy of its own."""
 
@@ -24,12 +28,14 @@ class ZooKeeperRegistries(Registries):
         super().__init__()
         self._server = server
         self._chroot = chroot
+        # Made before any client, so that their threads are not taken for a client's.
+        self._free = [TcpProxy.to(server.hosts) for _ in range(MAX_CLIENTS)]
         self._proxies: dict[int, TcpProxy] = {}
         self._ender = ZooKeeperRegistry(server.hosts, chroot=chroot, tick_s=server.tick_s)
 
     def build(self, session_timeout_s: float) -> Registry:
         """Return a client with a proxy."""
-        proxy = TcpProxy.to(self._server.hosts)
+        proxy = self._free.pop()
         registry = ZooKeeperRegistry(
             proxy.address, chroot=self._chroot, session_timeout_s=session_timeout_s, tick_s=self._server.tick_s
         )
@@ -51,7 +57,7 @@ class ZooKeeperRegistries(Registries):
     def close(self) -> None:
         """Close all clients and proxies."""
         super().close()
-        for proxy in self._proxies.values():
+        for proxy in (*self._proxies.values(), *self._free):
             proxy.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -129,7 +130,7 @@ def _kazoo_put(path: str, registry: ZooKeeperRegistry) -> Any:
 
 
 def test_requests_without_a_connection_are_refused_at_once(make_zk: Make, zk_proxy: TcpProxy) -> None:
-    """Nothing is queued for later: a write or read fails within a moment and is not done after healing."""
+    """No write is queued for later: it fails within a moment and is not done after healing. A read waits a little."""
     registry = make_zk(zk_proxy.address)
     states = states_of(registry)
     zk_proxy.set_mode(Mode.REFUSE)
@@ -138,13 +139,25 @@ def test_requests_without_a_connection_are_refused_at_once(make_zk: Make, zk_pro
     with pytest.raises(RegistryUnavailableError, match="nothing was sent"):
         registry.transact([Create("/a")])
     with pytest.raises(RegistryUnavailableError):
-        registry.get("/a")
-    with pytest.raises(RegistryUnavailableError):
         registry.renew(Check("/a")).result(5)
     assert time.monotonic() - began < 0.5
+    with pytest.raises(RegistryUnavailableError):
+        registry.get("/a")
+    assert time.monotonic() - began < 3.0
     zk_proxy.set_mode(Mode.PASS)
     states.wait_for(is_told(CONNECTED, SUSPENDED, CONNECTED))
     assert registry.get("/a", fresh=True) is None
+
+
+def test_reads_ride_through_a_connection_that_breaks(make_zk: Make, zk_proxy: TcpProxy) -> None:
+    """What became of a write whose answer was lost can be read at once, though the connection is just being made."""
+    registry = make_zk(zk_proxy.address)
+    registry.transact([Create("/a", b"1")])
+    for _ in range(10):
+        zk_proxy.drop()
+        node = registry.get("/a", fresh=True)
+        assert node is not None
+        assert abs(registry.server_time() - node.created_at) < timedelta(minutes=5)
 
 
 def test_transaction_that_was_not_awaited_long_enough_is_not_sent_later(make_zk: Make, zk_proxy: TcpProxy) -> None:

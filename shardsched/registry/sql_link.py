@@ -1,0 +1,163 @@
+"""The way to the database: every transaction goes through here, with its retries and its errors."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlalchemy.exc import DBAPIError, InterfaceError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from shardsched.errors import RegistryAccessError, RegistryError, RegistryUnavailableError
+from shardsched.registry.sql_dialect import WRITES, Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sqlalchemy import Connection, Engine
+
+    from shardsched.registry.sql_dialect import Dialect
+
+Result = TypeVar("Result")
+
+BUSY_PATIENCE_S = 30.0
+"""How long a transaction is tried again because others are in the way."""
+BUSY_PAUSE_S = 0.01
+"""Between two tries; the database itself has waited before."""
+
+
+class Link:
+    """Connections to one database. **Thread:** any."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self._engine: Engine = dialect.connect()
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._in_use: list[Any] = []
+
+    def read(self, work: Callable[[Connection], Result]) -> Result:
+        """Return what is read.
+
+        Raises:
+            RegistryUnavailableError: No answer.
+            RegistryAccessError: We may not, or the database is damaged.
+        """
+        return self._patiently(lambda: self._once(work, writes=False))
+
+    def write(self, work: Callable[[Connection], Result], patience_s: float = BUSY_PATIENCE_S) -> Result:
+        """Return what is answered by work that writes, in one transaction; it is done again when others were in the way.
+
+        **Unknown:** RegistryUnavailableError; it may have happened.
+
+        Raises:
+            RegistryUnavailableError: No answer.
+            RegistryAccessError: We may not, or the database is damaged.
+            RegistryError: Raised by the work itself: nothing happened.
+        """
+        return self._patiently(lambda: self._once(work, writes=True), patience_s)
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[Connection]:
+        """Lend a connection for long, on which each statement stands alone.
+
+        Raises:
+            RegistryUnavailableError: The database gave no answer, here or in the body.
+            RegistryAccessError: We may not, or the database is damaged.
+        """
+        with self._translated(), self._connection(**self.dialect.single_options) as connection:
+            yield connection
+
+    def sever(self) -> None:
+        """End what is under way on all connections, which fails with RegistryUnavailableError, and make new ones."""
+        with self._lock:
+            drivers = list(self._in_use)
+        for driver in drivers:
+            self.dialect.sever(driver)
+        self._engine.dispose()
+
+    def stop_retrying(self) -> None:
+        """Give up what waits for others."""
+        self._closed.set()
+
+    def close(self) -> None:
+        """Close all connections that nobody uses."""
+        self._closed.set()
+        self._engine.dispose()
+
+    def _once(self, work: Callable[[Connection], Result], *, writes: bool) -> Result:
+        options = {WRITES: True} if writes else self.dialect.single_options
+        with self._connection(**options) as connection, connection.begin():
+            return work(connection)
+
+    @contextlib.contextmanager
+    def _connection(self, **options: Any) -> Iterator[Connection]:
+        with self._engine.connect().execution_options(**options) as connection:
+            driver = connection.connection.driver_connection
+            with self._lock:
+                self._in_use.append(driver)
+            try:
+                yield connection
+            finally:
+                with self._lock:
+                    self._in_use.remove(driver)
+
+    def _patiently(self, attempt: Callable[[], Result], patience_s: float = BUSY_PATIENCE_S) -> Result:
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                with self._translated():
+                    return attempt()
+            except _BusyError as error:
+                if time.monotonic() > deadline or self._closed.wait(BUSY_PAUSE_S):
+                    raise RegistryUnavailableError(
+                        f"{self.dialect.place} was busy for {patience_s:g} s and nothing was written; see who holds it"
+                    ) from error
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            raise self._translate(error) from error
+        except PoolTimeoutError as error:
+            raise RegistryUnavailableError(f"too many threads use {self.dialect.place} at once; try again") from error
+        except SQLAlchemyError as error:
+            raise self._damaged(error) from error
+
+    def _translate(self, error: DBAPIError) -> RegistryError:
+        # A driver that finds its connection closed says so with an error of its own interface.
+        if error.connection_invalidated or isinstance(error, InterfaceError) or error.orig is None:
+            return self._unavailable(error)
+        match self.dialect.trouble(error.orig if isinstance(error.orig, Exception) else error):
+            case Trouble.BUSY:
+                return _BusyError(str(error.orig))
+            case Trouble.UNREACHABLE:
+                return self._unavailable(error)
+            case Trouble.DENIED:
+                return RegistryAccessError(
+                    f"{self.dialect.place} refuses us ({_first_line(error)}); give the permission, or another URL"
+                )
+            case Trouble.BROKEN:
+                return self._damaged(error)
+
+    def _unavailable(self, error: DBAPIError) -> RegistryError:
+        return RegistryUnavailableError(
+            f"{self.dialect.place} gave no answer ({_first_line(error)}); it may have happened, so read before repeating"
+        )
+
+    def _damaged(self, error: SQLAlchemyError) -> RegistryError:
+        return RegistryAccessError(
+            f"{self.dialect.place} cannot be used as a registry ({_first_line(error)}); restore it, or give another URL"
+        )
+
+
+class _BusyError(RegistryError):
+    """Raised when others were in the way and nothing happened; never seen outside."""
+
+
+def _first_line(error: SQLAlchemyError) -> str:
+    text = str(error.orig) if isinstance(error, DBAPIError) and error.orig is not None else str(error)
+    return text.strip().partition("\n")[0]

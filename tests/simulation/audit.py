@@ -1,0 +1,186 @@
+"""What must hold once a simulated fleet has had time to recover: nothing stuck, nothing forgotten, nothing left over."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from shardsched.core.assignment import decode_assignment
+from shardsched.core.eligibility import eligible_executors
+from shardsched.core.executor import decode_executor
+from shardsched.core.fire import ItemState, decode_cursor
+from shardsched.core.job import decode_job
+from shardsched.core.view import FleetView
+from tests.simulation.judge import DRIFT_LIMIT, demand
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from shardsched.core.assignment import Assignment
+    from shardsched.core.fire import Cursor
+    from shardsched.core.job import JobConfig
+    from tests.simulation.people import People
+    from tests.simulation.world import World
+
+SLACK = timedelta(seconds=6)
+"""Fires as young as this may still be under way."""
+SPAN = timedelta(seconds=90)
+"""How far back fires are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    config: JobConfig
+    assignment: Assignment
+    cursors: dict[int, Cursor]
+
+
+class Audit:
+    """The look at a fleet at rest."""
+
+    def __init__(
+        self, world: World, people: People, missed: list[tuple[str, int, datetime, datetime]]
+    ) -> None:
+        self._world = world
+        self._people = people
+        self._missed = missed
+        self._nodes = world.store.snapshot()
+        self._paths = world.paths
+
+    def check(self) -> None:
+        """Refuse what should not be left."""
+        jobs = {job.name: job for job in self._stored()}
+        self._check_leader()
+        for name, stored in jobs.items():
+            self._check_owners(name, stored)
+            if not stored.config.paused:
+                self._check_fires(name, stored)
+            self._check_items(name, stored)
+        self._check_triggers(jobs)
+        for path in self._nodes:
+            demand(
+                not path.startswith(self._paths.under("running") + "/") or path.split("/")[3] in jobs,
+                f"{path} is left of a job that is gone",
+            )
+
+    def _children(self, kind: str) -> list[str]:
+        prefix = self._paths.under(kind) + "/"
+        return sorted(path.removeprefix(prefix) for path in self._nodes if path.startswith(prefix))
+
+    def _stored(self) -> list[_Named]:
+        found = []
+        for name in self._children("jobs"):
+            config = decode_job(name, name, self._nodes[self._paths.job(name)].value)
+            demand(not config.deleting, f"{name} is still being deleted")
+            node = self._nodes.get(self._paths.assignment(name))
+            demand(node is not None, f"nobody was assigned to {name}")
+            assert node is not None
+            assignment = decode_assignment(node.path, node.value)
+            demand(assignment.uid == config.uid, f"the assignment of {name} is of an earlier job")
+            cursors = {}
+            for item in range(assignment.item_count):
+                stored = self._nodes.get(self._paths.cursor(name, item))
+                cursor = None if stored is None else decode_cursor(stored.path, stored.value)
+                if cursor is not None and cursor.uid == config.uid:
+                    cursors[item] = cursor
+            found.append(_Named(name, config, assignment, cursors))
+        return found
+
+    def _check_leader(self) -> None:
+        leader = self._nodes.get(self._paths.leader)
+        demand(leader is not None, "nobody leads (S125)")
+
+    def _check_owners(self, name: str, stored: _Named) -> None:
+        executors = {
+            one: decode_executor(one, one, self._nodes[self._paths.executor(one)].value)
+            for one in self._children("executors")
+        }
+        eligible = eligible_executors(stored.config, FleetView(executors=executors))
+        for owner, items in stored.assignment.owners.items():
+            demand(owner in eligible, f"{name}: items {items} belong to {owner}, who may not own them (I4)")
+        owned = sorted(itertools.chain.from_iterable(stored.assignment.owners.values()))
+        demand(owned == list(range(stored.assignment.item_count)), f"{name}: only {owned} have an owner (I4)")
+        sizes = [len(stored.assignment.owners.get(one, ())) for one in eligible]
+        demand(max(sizes) - min(sizes) <= 1, f"{name} is spread unevenly: {sizes}")
+        demand(
+            stored.assignment.newest.items == stored.config.items,
+            f"{name} is not laid out for {stored.config.items} items",
+        )
+
+    def _check_items(self, name: str, stored: _Named) -> None:
+        running = self._world.record.active
+        for item in range(stored.assignment.item_count):
+            marker = self._nodes.get(self._paths.marker(name, item))
+            is_running = (name, item) in running
+            demand(is_running or marker is None, f"{name}[{item}] has a marker and does not run (S051)")
+            cursor = stored.cursors.get(item)
+            is_claimed = cursor is not None and cursor.state is ItemState.RUNNING
+            demand(is_running or not is_claimed, f"{name}[{item}] is abandoned and nobody takes it up (I6)")
+
+    def _check_fires(self, name: str, stored: _Named) -> None:
+        """Every fire that was due was run, or counted as missed."""
+        world, config = self._world, stored.config
+        until = world.clock.now() - SLACK
+        cron = config.parsed_cron()
+        for item in range(stored.assignment.item_count):
+            if (config.uid, item) in world.judge.rewound or config.armed_at > until:
+                continue
+            fire = cron.next_fire(max(config.armed_at, until - SPAN))
+            while fire is not None and fire <= until:
+                if self._concerns(config.uid, item, fire):
+                    demand(self._is_handled(name, config.uid, item, fire), f"{name}[{item}] {fire} was forgotten")
+                fire = cron.next_fire(fire)
+
+    def _concerns(self, uid: str, item: int, fire: datetime) -> bool:
+        """Whether the fire surely had this item, by every layout that it may have had."""
+        layouts = self._world.judge.layouts.get(uid, [])
+        began = [begins for begins, _ in layouts if begins is not None and begins <= fire]
+        latest = max(began, default=None)
+        counts = [items for begins, items in layouts if begins == latest or begins is None]
+        return all(item < count for count in counts)
+
+    def _is_handled(self, name: str, uid: str, item: int, fire: datetime) -> bool:
+        judge = self._world.judge
+        if (uid, item, f"fire {fire}") in judge.claimed:
+            return True
+        spans = judge.missed.get((uid, item), ())
+        if any((after is None or after < fire) and fire <= last for after, last in spans):
+            return True
+        return any(
+            (job, number) == (name, item) and first <= fire <= last for job, number, first, last in self._missed
+        )
+
+    def _check_triggers(self, jobs: dict[str, _Named]) -> None:
+        """Every trigger ran for each of its items once, and came to an end."""
+        for press in self._people.presses:
+            stored = jobs.get(press.job)
+            if stored is None or stored.config.uid != press.uid:
+                continue
+            for item in press.items:
+                key = (press.uid, item, f"trigger {press.number}")
+                what = f"trigger {press.number} of {press.job}[{item}]"
+                demand(key in self._world.judge.claimed, f"{what} was forgotten")
+                is_active = (press.job, item) in self._world.record.active
+                demand(key in self._world.judge.settled or is_active, f"{what} never ended")
+
+    def check_losses(self) -> None:
+        """Nothing is lost where failover was on all the time."""
+        for key, state in self._world.judge.settled.items():
+            demand(
+                state is not ItemState.LOST or key[0] in self._people.is_failover_off,
+                f"{key} is lost although failover is on",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Named(_Stored):
+    name: str = ""
+
+    def __init__(self, name: str, config: JobConfig, assignment: Assignment, cursors: dict[int, Cursor]) -> None:
+        _Stored.__init__(self, config, assignment, cursors)
+        object.__setattr__(self, "name", name)
+
+
+__all__ = ["DRIFT_LIMIT", "Audit"]

@@ -1,0 +1,118 @@
+"""Runs one seed: chaos for a while, then rest, then the audit."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from tests.simulation.audit import Audit
+from tests.simulation.chaos import HOSTS, Chaos
+from tests.simulation.people import People
+from tests.simulation.world import CrashError, MissedHandler, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CHAOS_S = 30.0
+"""Seconds of chaos in one seed."""
+REST_S = 32.0
+"""Seconds of rest before the audit: more than the time-out, the pace of tidying, and the longest pause between fires."""
+JOIN_S = 0.5
+
+
+class Simulation:
+    """One seed."""
+
+    def __init__(self, seed: int, *, tells: bool = False) -> None:
+        self.world = World(seed, tells=tells)
+        self.people = People(self.world)
+        self.chaos = Chaos(self.world, self.people)
+        self._missed = MissedHandler()
+        self._joins_at = 0.0
+
+    def run(self) -> None:
+        """Run it to its end.
+
+        Raises:
+            BrokenInvariantError: Something happened that must not.
+        """
+        logger = logging.getLogger("shardsched")
+        before = logger.level, logger.propagate
+        logger.setLevel(logging.DEBUG if self.world.tells else logging.WARNING)
+        logger.propagate = False
+        logger.addHandler(self._missed)
+        teller = _Teller(self.world.tell) if self.world.tells else None
+        if teller is not None:
+            logger.addHandler(teller)
+        try:
+            self._run()
+        finally:
+            logger.removeHandler(self._missed)
+            if teller is not None:
+                logger.removeHandler(teller)
+            logger.level, logger.propagate = before
+
+    def _run(self) -> None:
+        world = self.world
+        for number in range(world.rng.randint(2, 4)):
+            self.chaos.start(f"m{number}", HOSTS[number % 3])
+        self.people.create_jobs()
+        self._pass(6.0, chaos_share=0.0)
+        self._pass(CHAOS_S, chaos_share=world.rng.choice([0.01, 0.03, 0.06]))
+        world.tell("rest")
+        self.chaos.heal()
+        self._pass(6.0, chaos_share=0.0)
+        self.people.undrain_all()
+        self._pass(REST_S, chaos_share=0.0)
+        audit = Audit(world, self.people, self._missed.spans)
+        audit.check()
+        audit.check_losses()
+
+    def _pass(self, seconds: float, *, chaos_share: float) -> None:
+        world = self.world
+        until = world.clock.boot() + seconds
+        while world.clock.boot() < until:
+            self.chaos.heal_due()
+            self._join()
+            if world.rng.random() < chaos_share:
+                self.chaos.act()
+            world.act()
+
+    def _join(self) -> None:
+        """Have those that wait for their place try again."""
+        now = self.world.clock.boot()
+        if now < self._joins_at:
+            return
+        self._joins_at = now + JOIN_S
+        for member in self.world.living():
+            if not member.is_joined:
+                try:
+                    member.join()
+                except CrashError:
+                    member.die()
+
+
+class _Teller(logging.Handler):
+    """Puts what executors log into the story."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.DEBUG)
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell a log record."""
+        fields = {
+            key: record.__dict__[key] for key in ("executor", "job", "item", "operation") if key in record.__dict__
+        }
+        self._tell(f"log: {record.getMessage()} {fields}")
+
+
+def story_of(seed: int) -> str:
+    """Return a seed's story and how it ends, for people."""
+    simulation = Simulation(seed, tells=True)
+    end = "all is well"
+    try:
+        simulation.run()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the story is wanted
+        end = f"{type(error).__name__}: {error}"
+    return "\n".join([f"seed {seed}", *simulation.world.story, end])
