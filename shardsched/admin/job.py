@@ -15,6 +15,7 @@ from shardsched.core.job import decode_job, encode_job
 from shardsched.core.name import check_job_name
 from shardsched.core.setting import PUBLIC_NAMES, changed_job, differing_settings, make_settings, new_job
 from shardsched.errors import (
+    ConfigurationError,
     ConflictError,
     CorruptNodeError,
     JobConfigError,
@@ -125,28 +126,24 @@ class Jobs:
         """
         described = {"handler": name, **settings}
         for _ in range(ATTEMPT_COUNT):
-            wanted = new_job(name, uuid.uuid4().hex, described, self._clock.now())
-            try:
-                stored = self._reader.entry(name)
-            except JobNotFoundError:
-                if self._try_create(wanted):
-                    return Registration(job=name, is_created=True)
-                continue
-            registration = self._compare(stored, wanted, overwrite=overwrite)
+            stored = self._reader.entries((check_job_name(name),)).get(name)
+            armed_at = stored.config.armed_at if stored and stored.config else self._clock.now()
+            # A job that has had its last fire is none of code's mistakes: it must have had one when it was armed.
+            wanted = new_job(name, uuid.uuid4().hex, described, armed_at)
+            registration = self._settle(stored, wanted, overwrite=overwrite)
             if registration is not None:
                 return registration
         return Registration(job=name, fault="others change it all the time")
 
-    def _try_create(self, config: JobConfig) -> bool:
-        try:
-            self._write_new(config)
-        except JobExistsError:
-            return False
-        return True
-
-    def _compare(self, stored: JobEntry, wanted: JobConfig, *, overwrite: bool) -> Registration | None:
-        """Compare a stored job with what code wants; None if it changed meanwhile."""
+    def _settle(self, stored: JobEntry | None, wanted: JobConfig, *, overwrite: bool) -> Registration | None:
+        """Create a job, or compare what is stored with what code wants; None if it changed meanwhile."""
         name = wanted.name
+        if stored is None:
+            try:
+                self._write_new(wanted)
+            except JobExistsError:
+                return None
+            return Registration(job=name, is_created=True)
         if stored.config is not None and stored.config.deleting:
             is_gone = remove_job_nodes(self._registry, self._paths, name)
             return None if is_gone else Registration(job=name, fault="it is being deleted")
@@ -159,13 +156,16 @@ class Jobs:
         differences = tuple(PUBLIC_NAMES[setting] for setting in names)
         if not names or not overwrite:
             return Registration(job=name, differences=differences)
-        changes = {setting: getattr(wanted, setting) for setting in names}
+        return self._overwrite(stored, {setting: getattr(wanted, setting) for setting in names})
+
+    def _overwrite(self, stored: JobEntry, changes: dict[str, Any]) -> Registration | None:
+        name, differences = stored.name, tuple(PUBLIC_NAMES[setting] for setting in changes)
         try:
             self._update(name, changes, expected_version=stored.version)
         except (StaleVersionError, JobNotFoundError):
             return None
-        except CorruptNodeError as error:
-            return Registration(job=name, fault=error.reason)
+        except (CorruptNodeError, ConfigurationError) as error:
+            return Registration(job=name, differences=differences, fault=str(error))
         return Registration(job=name, is_updated=True, differences=differences)
 
     def _write_new(self, config: JobConfig) -> None:

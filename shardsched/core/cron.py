@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.core.cron_quartz import parse_quartz
 from shardsched.core.cron_unix import expand_macro, parse_unix
+from shardsched.core.cron_wall import LAST_YEAR
 from shardsched.core.daylight import latest_instant, next_instant
 from shardsched.core.zone import load_zone
 from shardsched.errors import CronExpressionError
@@ -49,22 +50,35 @@ class Cron:
     """Whose rules it follows."""
 
     def next_fire(self, after: datetime) -> datetime | None:
-        """Return the first fire strictly after an aware time, in UTC; None if there is none up to 2099."""
+        """Return the first fire strictly after an aware time, in UTC; None if there is none up to 2099.
+
+        Raises:
+            ValueError: The time is naive.
+        """
         wall, is_interval = _schedule(self.expression)
         return next_instant(wall, load_zone(self.timezone), after, is_interval=is_interval)
 
     def latest_fire(self, at: datetime) -> datetime | None:
-        """Return the latest fire at or before an aware time, in UTC; None if there is none since 1970."""
+        """Return the latest fire at or before an aware time, in UTC; None if there is none since 1970.
+
+        Raises:
+            ValueError: The time is naive.
+        """
         wall, is_interval = _schedule(self.expression)
         return latest_instant(wall, load_zone(self.timezone), at, is_interval=is_interval)
 
     def fires(self, after: datetime, count: int) -> tuple[datetime, ...]:
-        """Return the first fires strictly after an aware time, in UTC; fewer if there are no more."""
+        """Return the first fires strictly after an aware time, in UTC; fewer if there are no more.
+
+        Raises:
+            ValueError: The time is naive.
+        """
         fires: list[datetime] = []
-        fire = self.next_fire(after)
-        while fire is not None and len(fires) < count:
+        while len(fires) < count:
+            fire = self.next_fire(fires[-1] if fires else after)
+            if fire is None:
+                break
             fires.append(fire)
-            fire = self.next_fire(fire)
         return tuple(fires)
 
 
@@ -75,7 +89,12 @@ def parse_cron(expression: str, timezone: str = "UTC") -> Cron:
     Raises:
         CronExpressionError: The expression or the zone is not valid; the message names the field, the item, the cure.
     """
-    load_zone(timezone)
+    try:
+        load_zone(timezone)
+    except CronExpressionError as error:
+        # The zone was named as if it were an expression, there being no other; here there is one.
+        reason = f"{timezone[:64]!r}: {error.reason}"
+        raise CronExpressionError(expression=expression[:MAX_LENGTH], field=error.field, reason=reason) from None
     _schedule(expression)
     dialect = Dialect.QUARTZ if len(_fields(expression)) > 5 else Dialect.UNIX
     return Cron(expression, timezone, dialect)
@@ -86,9 +105,10 @@ def check_can_fire(cron: Cron, after: datetime) -> None:
 
     Raises:
         CronExpressionError: It has no fire after that time.
+        ValueError: The time is naive.
     """
     if cron.next_fire(after) is None:
-        reason = "it never fires (again); check that the day exists in the month, and the year"
+        reason = f"it never fires (again) up to {LAST_YEAR}; check that the day exists in the month, and the year"
         raise CronExpressionError(expression=cron.expression, reason=reason)
 
 

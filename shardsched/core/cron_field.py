@@ -112,7 +112,8 @@ class FieldReader:
         if high >= low:
             return list(range(low, high + 1, step))
         if not rule.wraps:
-            raise self.refuse(item, "the range runs backwards; write it as two ranges with a comma")
+            cure = f"write two ranges, {low}-{rule.high},{rule.low}-{high}, or the smaller value first"
+            raise self.refuse(item, f"the range runs backwards; {cure}")
         count = rule.high - rule.low + 1
         return [(value - rule.low) % count + rule.low for value in range(low, high + count + 1, step)]
 

@@ -27,6 +27,21 @@ if TYPE_CHECKING:
 
 _SECOND = timedelta(seconds=1)
 _LONG_JUMP = timedelta(hours=3)
+_FIRST = datetime(1969, 12, 30, tzinfo=UTC)
+_LAST = datetime(2100, 1, 2, tzinfo=UTC)
+"""A day outside the years that a `Wall` has, so that no time of any zone in them is cut off."""
+
+
+def _wall_clock(zone: tzinfo, at: datetime) -> tuple[datetime, int]:
+    """Return what the clocks of a zone show at an aware time, in whole seconds, and in which pass (0 or 1).
+
+    Times far out are moved to the ends first: a stored one may lie where adding a second or an offset overflows.
+    """
+    if at.tzinfo is None:
+        raise ValueError(f"the time {at.isoformat()} is in no zone; give an aware one, such as in datetime.UTC")
+    # By way of UTC: a time that is already in the zone would stay as it is, even where the zone's clocks never show it.
+    here = min(max(at, _FIRST), _LAST).astimezone(UTC).astimezone(zone)
+    return here.replace(tzinfo=None, microsecond=0, fold=0), here.fold
 
 
 def _offset(zone: tzinfo, wall: datetime, fold: int) -> timedelta:
@@ -57,13 +72,16 @@ def _overlap(zone: tzinfo, at: datetime, before: timedelta, behind: timedelta) -
 
 
 def next_instant(wall: Wall, zone: tzinfo, after: datetime, *, is_interval: bool) -> datetime | None:
-    """Return the first instant strictly after an aware time that a schedule names in a zone, in UTC."""
-    here = after.astimezone(zone)
-    at = here.replace(tzinfo=None, microsecond=0, fold=0)
+    """Return the first instant strictly after an aware time that a schedule names in a zone, in UTC.
+
+    Raises:
+        ValueError: The time is naive.
+    """
+    at, fold = _wall_clock(zone, after)
     before, behind = _offset(zone, at, 0), _offset(zone, at, 1)
     if behind < before:
         begins, ends = _overlap(zone, at, before, behind)
-        within = _next_in_overlap(wall, zone, (at, here.fold), (begins, ends), is_interval=is_interval)
+        within = _next_in_overlap(wall, zone, (at, fold), (begins, ends), is_interval=is_interval)
         if within is not None:
             return within
         at = ends - _SECOND
@@ -94,13 +112,16 @@ def _next_in_overlap(
 
 
 def latest_instant(wall: Wall, zone: tzinfo, at: datetime, *, is_interval: bool) -> datetime | None:
-    """Return the latest instant at or before an aware time that a schedule names in a zone, in UTC."""
-    here = at.astimezone(zone)
-    now = here.replace(tzinfo=None, microsecond=0, fold=0)
+    """Return the latest instant at or before an aware time that a schedule names in a zone, in UTC.
+
+    Raises:
+        ValueError: The time is naive.
+    """
+    now, fold = _wall_clock(zone, at)
     before, behind = _offset(zone, now, 0), _offset(zone, now, 1)
     if behind < before:
         begins, ends = _overlap(zone, now, before, behind)
-        within = _latest_in_overlap(wall, zone, (now, here.fold), (begins, ends), is_interval=is_interval)
+        within = _latest_in_overlap(wall, zone, (now, fold), (begins, ends), is_interval=is_interval)
         if within is not None:
             return within
         now = begins - _SECOND

@@ -11,6 +11,10 @@ from shardsched.errors import CronExpressionError
 
 _OFFSET = re.compile(r"(?:GMT|UTC)([+-])(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 
+_FOREIGN = re.compile(r"(?:localtime|posixrules|Factory)$|(?:posix|right)/")
+"""What else a zone database may hold: the machine's own zone under two names, no zone at all, and second copies, of which
+``right/`` counts leap seconds and so reads every instant half a minute off."""
+
 
 @lru_cache(maxsize=1024)
 def load_zone(name: str) -> tzinfo:
@@ -21,6 +25,8 @@ def load_zone(name: str) -> tzinfo:
     """
     if name == "UTC":
         return UTC
+    if _FOREIGN.match(name):
+        raise _unknown(name)
     match = _OFFSET.fullmatch(name)
     if match:
         hours, minutes = int(match[2]), int(match[3] or 0)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import bindparam, delete, func, insert, or_, select, true, update
 
 from shardsched.errors import SessionLostError
-from shardsched.registry.base import Committed, Create, Delete, Node, Refused
-from shardsched.registry.sql_table import CHANGES, NODES, REGISTRY, SESSION_MARK, SESSIONS
+from shardsched.registry.base import Committed, Create, Delete, Node
+from shardsched.registry.sql_table import CHANGES, NODES, REGISTRY, SESSION_MARK, SESSIONS, prepare
 from shardsched.registry.tree import Draft, Stub, parent_path
 
 if TYPE_CHECKING:
@@ -66,6 +66,15 @@ class Store:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
+
+    def prepare(self, connection: Connection) -> None:
+        """Create the tables if they are missing.
+
+        Raises:
+            SettingsError: They are of a later version, or the database cannot hold them.
+        """
+        self._dialect.prepare(connection)
+        prepare(connection, connection.execute(select(self._dialect.wall_us())).scalar_one())
 
     # Sessions
 
@@ -152,7 +161,9 @@ class Store:
         paths = [
             path
             for some in _chunks(sessions)
-            for path in connection.execute(delete(NODES).where(NODES.c.owner.in_(some)).returning(NODES.c.path)).scalars()
+            for path in connection.execute(
+                delete(NODES).where(NODES.c.owner.in_(some)).returning(NODES.c.path)
+            ).scalars()
         ]
         _tell(connection, [*paths, *(SESSION_MARK + session for session in sessions)], sequence)
         self._dialect.announce(connection)
@@ -205,7 +216,9 @@ class Store:
         """Return the sorted names of the children of those paths that exist."""
         names: dict[str, list[str]] = {}
         for some in _chunks(sorted(set(paths))):
-            statement = select(NODES.c.path, NODES.c.parent).where(or_(NODES.c.path.in_(some), NODES.c.parent.in_(some)))
+            statement = select(NODES.c.path, NODES.c.parent).where(
+                or_(NODES.c.path.in_(some), NODES.c.parent.in_(some))
+            )
             wanted = set(some)
             for path, parent in connection.execute(statement):
                 if path in wanted:

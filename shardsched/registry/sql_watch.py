@@ -164,7 +164,9 @@ class Watcher:
         for mark in touched - paths:
             self._on_session_end(mark.removeprefix(SESSION_MARK))
         with self._lock:
-            reports = {prefix: tuple(self._reports[prefix]) for prefix in touched_prefixes(paths) & self._reports.keys()}
+            reports = {
+                prefix: tuple(self._reports[prefix]) for prefix in touched_prefixes(paths) & self._reports.keys()
+            }
         wanted = {path for path in paths if path in reports or parent_path(path) in reports}
         nodes = self._store.nodes(connection, wanted)
         for prefix, some in reports.items():

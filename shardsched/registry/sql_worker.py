@@ -15,7 +15,7 @@ from shardsched.registry.base import SessionState
 from shardsched.registry.sql_session import new_identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from sqlalchemy import Connection
 
@@ -93,7 +93,9 @@ class Worker:
     def begin_session(self) -> None:
         """Begin a session, before or on the thread."""
         identity = new_identity()
-        self._link.write(lambda connection: self._store.begin(connection, identity.name, identity.secret, self._timeout_s))
+        self._link.write(
+            lambda connection: self._store.begin(connection, identity.name, identity.secret, self._timeout_s)
+        )
         self._extend_at = self._clock.boot() + self._timeout_s / KEEP_ALIVES_PER_TIMEOUT
         self._session.begin(identity)
 
@@ -141,14 +143,19 @@ class Worker:
                 self._turn(*work)
             except SessionLostError as error:
                 self._session.lose()
+                self._must_look = True
                 self._drop(work, error)
-            except RegistryError as error:
-                # Not allowed, or damaged: like no answer, it may be mended, and until then nothing may start.
+            except RegistryUnavailableError as error:
                 self._session.suspend()
                 self._drop(work, error)
+            except RegistryError as error:
+                # Not allowed, or damaged. The session goes on as long as it can be extended.
+                _fail([*work[0], *work[1]], error)
             except Exception as error:  # top of a thread: without it nobody would ever be answered again
                 logger.exception("writing to the registry failed", extra={"event": Event.REGISTRY_STUCK})
-                self._drop(work, RegistryUnavailableError(f"writing failed unexpectedly ({error}); read before repeating"))
+                self._drop(
+                    work, RegistryUnavailableError(f"writing failed unexpectedly ({error}); read before repeating")
+                )
         self._end()
 
     def _next(self) -> tuple[list[Order], list[Order]] | None:
@@ -169,11 +176,12 @@ class Worker:
         if self._session.state is not SessionState.CONNECTED:
             self._recover()
         present = self._session.identity
-        for order in [*renewals, *orders]:
-            if order.identity != present:
-                raise SessionLostError("the session was lost before this was sent; begin anew")
+        late = [order for order in [*renewals, *orders] if order.identity != present]
+        _fail(late, SessionLostError("the session was lost before this was sent; begin anew"))
         for order in renewals:
-            self._renew(order, present)
+            if order not in late:
+                self._renew(order, present)
+        orders = [order for order in orders if order not in late]
         if orders:
             self._transact(orders, present)
         self._look_after(present)
@@ -231,9 +239,7 @@ class Worker:
             waiting = [*self._renewals, *self._orders]
             self._renewals.clear()
             self._orders.clear()
-        for order in [*work[0], *work[1], *_not_cancelled(waiting)]:
-            if not order.future.done():
-                order.future.set_exception(error)
+        _fail([*work[0], *work[1], *_not_cancelled(waiting)], error)
 
     def _end(self) -> None:
         identity = self._session.identity
@@ -256,4 +262,7 @@ def _not_cancelled(orders: Sequence[Order]) -> list[Order]:
     return [order for order in orders if order.future.set_running_or_notify_cancel()]
 
 
-Ordered = Callable[[Order], None] if TYPE_CHECKING else None
+def _fail(orders: Sequence[Order], error: RegistryError) -> None:
+    for order in orders:
+        if not order.future.done():
+            order.future.set_exception(error)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from shardsched.core.executor import encode_executor
 from shardsched.core.fire import ItemState
 from shardsched.core.job import Misfire, encode_job
 from shardsched.errors import (
@@ -21,6 +23,7 @@ from shardsched.errors import (
     JobNotFoundError,
     StaleVersionError,
 )
+from shardsched.registry.base import Delete
 from tests.admin.stage import HOURLY
 
 if TYPE_CHECKING:
@@ -158,8 +161,6 @@ def test_create_job_over_leftovers_of_an_earlier_one_succeeds(stage: Stage) -> N
 
 
 def _delete(path: str) -> Any:
-    from shardsched.registry.base import Delete
-
     return Delete(path)
 
 
@@ -371,3 +372,45 @@ def test_job_entry_made_by_hand_under_a_bad_name_is_seen_and_deletable(stage: St
     assert "name is not valid" in str(status.reason)
     assert stage.admin.jobs.delete(name).is_done
     assert stage.admin.jobs.names() == ("good",)
+
+
+def test_register_job_overwrite_of_what_is_no_record_is_a_fault(stage: Stage) -> None:
+    """Bytes that are no record at all are not replaced behind people's backs; the executor starts all the same."""
+    stage.admin.jobs.register("books", CODE)
+    stage.put(stage.paths.job("books"), b"nonsense")
+    registration = stage.admin.jobs.register("books", CODE, overwrite=True)
+    assert "delete the job" in str(registration.fault)
+    node = stage.registry.get(stage.paths.job("books"), fresh=True)
+    assert node is not None
+    assert node.value == b"nonsense"
+
+
+def test_create_job_function_of_several_handlers_asks_for_a_name(stage: Stage) -> None:
+    """Where several handlers are one function, their names are told."""
+    stage.join("e1")
+    record = replace(stage.actors["e1"].record, handlers={"one": "shop:f", "two": "shop:f"})
+    stage.put(stage.paths.executor("e1"), encode_executor(record))
+    with pytest.raises(JobConfigError, match="one, two"):
+        stage.admin.jobs.create("books", HOURLY | {"handler": "shop:f"})
+
+
+def test_update_job_handler_must_be_hosted(stage: Stage) -> None:
+    """A job cannot be moved to code that nobody has."""
+    stage.join("e1", handlers=("crawl", "clean"))
+    stage.job("books")
+    with pytest.raises(JobConfigError, match="clean"):
+        stage.admin.jobs.update("books", {"handler": "missing"})
+    stage.admin.jobs.update("books", {"handler": "shop.jobs:clean"})
+    assert stage.config("books").handler == "clean"
+
+
+def test_register_job_past_its_last_fire_is_no_mistake(stage: Stage) -> None:
+    """An executor starts also when a one-off job of its code has had its fire; a new one could never run."""
+    code = CODE | {"cron": "0 0 12 1 1 ? 2026"}
+    assert stage.admin.jobs.register("once", code).is_created
+    stage.clock.advance(2 * 86_400)
+    assert stage.admin.jobs.register("once", code).differences == ()
+    assert stage.admin.jobs.register("once", code | {"items": 3}).differences == ("items",)
+    assert "cron" in str(stage.admin.jobs.register("once", code | {"items": 3}, overwrite=True).fault)
+    with pytest.raises(CronExpressionError):
+        stage.admin.jobs.register("another", code)

@@ -118,7 +118,7 @@ def test_nothing_outlives_a_normal_end(pool: PoolUnderTest) -> None:
     left = pool.pids(run_id, 3)
     assert all_dead(left)
     assert not all_dead([neighbours_child])
-    assert pool.pool.running() == {neighbour}
+    eventually(lambda: pool.pool.running() == {neighbour})
 
 
 def test_timeout_ends_a_run_that_takes_too_long(pool: PoolUnderTest) -> None:

@@ -112,7 +112,7 @@ def test_stop_of_one_run_leaves_the_others(pool: PoolUnderTest) -> None:
     pool.pool.stop_run(stopped, "asked by the test", 1)
     pool.ended(stopped)
     assert not all_dead(others)
-    assert pool.pool.running() == {other}
+    eventually(lambda: pool.pool.running() == {other})
 
 
 def test_stop_of_an_unknown_run_is_passed_over(pool: PoolUnderTest) -> None:

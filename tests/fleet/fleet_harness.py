@@ -182,7 +182,8 @@ class Fleet:
 
     def check(self) -> None:
         """Fail if the record shows what must never be."""
-        assert violations(self.runs()) == []
+        faults = violations(self.runs())
+        assert not faults, f"{len(faults)} faults: {faults[:5]}"
 
     def close(self) -> None:
         """End every executor that still runs, with all it started."""

@@ -129,6 +129,8 @@ def test_sqlite_fleet_kill_and_restart_items_move_and_come_back(sqlite_fleet: Fl
     wait_until(lambda: fleet.owners("j") == {"e2": [0, 1, 2, 3]}, "the items to move")
     fleet.start("e1")
     wait_until(lambda: len(fleet.owners("j").get("e1", [])) == 2, "the share to come back")
+    # A run that ends while its executor is frozen cannot be recorded, and would rightly run again.
+    wait_until(lambda: [cursor["state"] for cursor in fleet.cursors("long")] == ["done", "done"], "the long items to end")
     fleet.executors["e2"].freeze()
     wait_until(lambda: fleet.owners("j") == {"e1": [0, 1, 2, 3]}, "the frozen one's items to move")
     fleet.executors["e2"].thaw()
