@@ -20,11 +20,15 @@ IDLE_S = 20.0
 def main() -> None:
     """Measure and print."""
     folder = Path(tempfile.mkdtemp(prefix="shardsched-bench-"))
-    with running_server(folder / "zk") as server, fleet_on(f"zk://{server.hosts}/bench?tick=0.5", folder / "fleet") as fleet:
+    with (
+        running_server(folder / "zk") as server,
+        fleet_on(f"zk://{server.hosts}/bench?tick=0.5", folder / "fleet") as fleet,
+    ):
 
         def packets() -> int:
             return int(server.mntr()["zk_packets_received"])
 
+        idle = 0.0
         fleet.start("e1", "e2", "e3")
         for jobs in (1, 50):
             for number in range(jobs):

@@ -1,1 +1,3 @@
+"""The web console."""
 
+from __future__ import annotations

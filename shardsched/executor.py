@@ -1,8 +1,8 @@
 """One executor: it joins the fleet, keeps its lease, may lead, and runs its items until it is told to stop.
 
 Threads: the *lease* thread sends heartbeats, watches the wall clock and joins again after a loss; the *loop* thread
-does all that concerns items; the *leader* thread stands for election and writes assignments. The timer, the registry and the
-pools have their own. No number of jobs adds another.
+does all that concerns items; the *leader* thread stands for election and writes assignments. The timer, the registry
+and the pools have their own. No number of jobs adds another.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shardsched.admin import Admin
 
-OPEN_S = 8.0
+OPEN_S = 7.0
 """How long to try to reach the registry, in seconds; a person waits at the terminal."""
 
 
@@ -64,7 +64,7 @@ def open_admin(place: Place) -> Iterator[Admin]:
         client.open(OPEN_S)
         yield Admin(client, paths)
     except RegistryUnavailableError as error:
-        message = f"the registry {redacted_url(url)} does not answer ({error}); check that it runs, or give --registry"
+        message = f"the registry {redacted_url(url)} does not answer: {error}"
         raise RegistryUnavailableError(message) from error
     finally:
         client.close()

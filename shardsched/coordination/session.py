@@ -19,6 +19,7 @@ The standing of a session is a small machine::
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,11 @@ def lease_margin_s(timeout_s: float, tick_s: float) -> float:
     return timeout_s / HEARTBEATS_PER_TIMEOUT + tick_s / 2 + RATE_MARGIN_S
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Heartbeat:
+    sent_at: float
+
+
 class Lease:
     """One executor's standing, and until when it may act.
 
@@ -117,7 +123,7 @@ class Lease:
         self._standing = Standing.ABSENT
         self._incarnation = ""
         self._alive_until = 0.0
-        self._pending: tuple[Future[Outcome], float] | None = None
+        self._pending: _Heartbeat | None = None
 
     @property
     def incarnation(self) -> str:
@@ -197,31 +203,31 @@ class Lease:
     def beat(self) -> None:
         """Send a heartbeat if none is outstanding; drop the connection if one has been for T/3."""
         now = self._clock.boot()
-        unanswered_s = 0.0
         with self._lock:
             if self._standing not in {Standing.ACTIVE, Standing.SUSPENDED}:
                 return
-            if self._pending is None:
-                future = self._registry.renew(self.fence())
-                self._pending = (future, now)
-            else:
-                future = None
-                unanswered_s = now - self._pending[1]
-        if future is not None:
-            future.add_done_callback(lambda answered: self._answered(answered, now))
-        elif unanswered_s > self._registry.session_timeout_s / 3:
+            outstanding = self._pending
+            fence = self.fence()
+            sent = _Heartbeat(sent_at=now)
+            if outstanding is None:
+                self._pending = sent
+        if outstanding is None:
+            # Not under the lock: a registry may take its time, and whoever learns of a loss meanwhile must not wait.
+            future = self._registry.renew(fence)
+            future.add_done_callback(lambda answered: self._answered(answered, sent))
+        elif now - outstanding.sent_at > self._registry.session_timeout_s / 3:
             self._registry.reset_connection()
 
-    def _answered(self, future: Future[Outcome], sent_at: float) -> None:
+    def _answered(self, future: Future[Outcome], sent: _Heartbeat) -> None:
         error = None if future.cancelled() else future.exception()
         outcome = None if error is not None or future.cancelled() else future.result()
         with self._lock:
-            if self._pending is None or self._pending[0] is not future:
+            if self._pending is not sent:
                 return
             self._pending = None
             is_proved = outcome is not None and not isinstance(outcome, Refused)
             if is_proved:
-                self._alive_until = max(self._alive_until, self._deadline(sent_at))
+                self._alive_until = max(self._alive_until, self._deadline(sent.sent_at))
                 self._standing = stand(self._standing, Turn.RESUME)
         if isinstance(outcome, Refused) or isinstance(error, SessionLostError):
             self.lose()

@@ -124,8 +124,8 @@ def _schedule(expression: str) -> tuple[Wall, bool]:
         raise CronExpressionError(expression=expression[:MAX_LENGTH], reason=reason)
     _refuse_foreign(expression)
     fields = _fields(expression)
-    if len(fields) == 1 and fields[0].startswith("@"):
-        fields = expand_macro(fields[0]).split()
+    if fields and fields[0].startswith("@"):
+        fields = expand_macro(" ".join(fields)).split()
     _refuse_random(expression, fields)
     if len(fields) == 5:
         return parse_unix(expression, fields), fields[0].startswith("*") or fields[1].startswith("*")

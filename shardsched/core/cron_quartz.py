@@ -57,7 +57,7 @@ def parse_quartz(expression: str, fields: list[str]) -> Wall:
         CronExpressionError: One of them is not valid, or both day fields are given.
     """
     second, minute, hour, day, month, week_day = fields[:6]
-    _check_days(expression, day, week_day)
+    _check_days(expression, fields)
     days = _Days()
     if day != "?":
         _read_days(FieldReader(expression, _DAY), day, days)
@@ -84,18 +84,22 @@ def parse_quartz(expression: str, fields: list[str]) -> Wall:
     )
 
 
-def _check_days(expression: str, day: str, week_day: str) -> None:
+def _check_days(expression: str, fields: list[str]) -> None:
+    day, week_day = fields[3], fields[5]
     if (day == "?") != (week_day == "?") or day == week_day == "*":
         return
     if day == "?":
-        reason = "'?' stands in both day fields; write '*' in one of them"
+        place, text, reason = 3, "*", "'?' stands in both day fields; write '*' in one of them"
     elif week_day == "*":
-        reason = "the day of month is given, so write '?' in the day of week"
+        place, text, reason = 5, "?", f"the day of month is given ({day!r}), so write '?' in the day of week"
     elif day == "*":
-        reason = "the day of week is given, so write '?' in the day of month"
+        place, text, reason = 3, "?", f"the day of week is given ({week_day!r}), so write '?' in the day of month"
     else:
-        reason = "both day fields are given; put '?' in one (Quartz cannot join them: make two jobs)"
-    raise CronExpressionError(expression=expression, field="day of week", reason=reason)
+        given = f"{day!r} and {week_day!r}"
+        place, text, reason = 5, "?", f"both day fields are given ({given}); put '?' in one, and make two jobs for both"
+    better = " ".join([*fields[:place], text, *fields[place + 1 :]])
+    name = (_DAY if place == 3 else _WEEK_DAY).name
+    raise CronExpressionError(expression=expression, field=name, reason=f"{reason}, such as {better!r}")
 
 
 def _values(expression: str, rule: FieldRule, text: str) -> tuple[int, ...]:

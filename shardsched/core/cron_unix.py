@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from shardsched.core.cron_field import MONTHS, WEEK_DAYS, FieldReader, FieldRule
 from shardsched.core.cron_wall import DayRule, Wall
 from shardsched.errors import CronExpressionError
@@ -28,6 +30,7 @@ _WEEK_DAY = FieldRule(
     takes_open_step=False,
     hint=" (0 and 7 = Sunday, 6 = Saturday)",
 )
+_QUARTZ_DAY = re.compile(r"\w*#\w*|L\d?|L-\d+W?|LW|\d+[LW]|[A-Z]{3}L", re.ASCII)
 _RULES = (_MINUTE, _HOUR, _DAY, _MONTH, _WEEK_DAY)
 
 
@@ -57,9 +60,11 @@ def _values(expression: str, rule: FieldRule, text: str) -> list[int]:
         if item == "?":
             reason = "is Quartz, and a Quartz expression begins with the seconds: write '*', or put '0 ' before it all"
             raise reader.refuse(item, reason)
-        if rule.low and any(letter in item.upper() for letter in "LW#") and not item.isalpha():
-            reason = "is Quartz, and a Quartz expression begins with the seconds: put '0 ' before it all"
-            raise reader.refuse(item, reason)
+        if (rule is _DAY or rule is _WEEK_DAY) and _QUARTZ_DAY.fullmatch(item.upper()):
+            reason = (
+                "is Quartz, which has six fields: seconds first, '?' in one day field, 1 for Sunday; write such as "
+            )
+            raise reader.refuse(item, f"{reason}'0 0 12 ? * 6L' for the last Friday, '0 0 12 LW * ?'")
         values.update(reader.values(item))
     return sorted(values)
 

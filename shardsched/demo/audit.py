@@ -94,20 +94,37 @@ def audit(records: Records, site: frozenset[str], item_count: int, kill: Kill | 
         kill: What was killed meanwhile.
     """
     fires = tuple(_fires(records, item_count))
-    takeovers = tuple(_takeovers(records.runs, kill)) if kill else ()
+    found = takeovers(records, kill) if kill else ()
     faults = [
         *_page_faults(records.pages, fires, site),
         *_run_faults(records),
-        *(_kill_faults(kill, takeovers) if kill else ()),
+        *(_kill_faults(kill, found) if kill else ()),
     ]
     if not any(fire.is_complete for fire in fires):
         faults.append("no fire was completed by all of its items")
-    return Verdict(fires=fires, takeovers=takeovers, faults=tuple(faults))
+    return Verdict(fires=fires, takeovers=found, faults=tuple(faults))
 
 
 def is_complete(records: Records, fire: datetime, item_count: int) -> bool:
     """Whether every item has finished a fire."""
     return len({run.item for run in records.runs if run.fire == fire and run.is_finished}) >= item_count
+
+
+def takeovers(records: Records, kill: Kill) -> tuple[Takeover, ...]:
+    """Return the items of a killed executor that others run again."""
+    found = []
+    for left in (run for run in records.runs if run.run_id in kill.run_ids):
+        again = [run for run in records.runs if _is_again(run, left, kill)]
+        if again:
+            first = min(again, key=lambda run: run.started_at)
+            after_s = (first.started_at - kill.at).total_seconds()
+            found.append(Takeover(item=left.item, by=first.executor, after_s=after_s))
+    return tuple(found)
+
+
+def _is_again(run: RunRecord, left: RunRecord, kill: Kill) -> bool:
+    is_same = (run.item, run.fire) == (left.item, left.fire)
+    return is_same and run.executor != kill.executor and run.started_at > kill.at
 
 
 def _fires(records: Records, item_count: int) -> Iterator[FireSummary]:
@@ -178,26 +195,12 @@ def _sequence_faults(runs: Sequence[RunRecord], fires: Sequence[datetime]) -> It
             yield f"fire {fire:%H:%M:%S} was begun by {attempts[-1].executor} and never finished"
 
 
-def _takeovers(runs: Sequence[RunRecord], kill: Kill) -> Iterator[Takeover]:
-    for left in (run for run in runs if run.run_id in kill.run_ids):
-        later = [
-            run
-            for run in runs
-            if (run.item, run.fire) == (left.item, left.fire)
-            and run.executor != kill.executor
-            and run.started_at > kill.at
-        ]
-        if later:
-            first = min(later, key=lambda run: run.started_at)
-            yield Takeover(item=left.item, by=first.executor, after_s=(first.started_at - kill.at).total_seconds())
-
-
-def _kill_faults(kill: Kill, takeovers: Sequence[Takeover]) -> Iterator[str]:
+def _kill_faults(kill: Kill, found: Sequence[Takeover]) -> Iterator[str]:
     if not kill.run_ids:
         yield f"executor {kill.executor} ran nothing when it was killed"
-    untaken = len(kill.run_ids) - len(takeovers)
+    untaken = len(kill.run_ids) - len(found)
     if untaken:
         yield f"{untaken} items of the killed executor {kill.executor} were not run again by another"
-    for takeover in takeovers:
+    for takeover in found:
         if takeover.after_s > kill.limit_s:
             yield f"item {takeover.item} was taken over after {takeover.after_s:.1f} s, later than {kill.limit_s:.0f} s"

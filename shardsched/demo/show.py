@@ -2,8 +2,8 @@
 
 The acts, each entered when the one before has happened, never by the clock alone: the site is up and measured; three
 executors have joined; fires run; one executor is killed while its items run; others have finished what it left; the
-rest of the time passes; the job is paused and what runs is let finish; the records are audited. `seconds` decides how
-long fires are let run; a slow machine gets `OVERTIME_S` more to finish what was begun, then the demo fails.
+rest of the time passes; the job is paused and what runs is let finish; the records are audited. A slow machine gets
+`OVERTIME_S` beyond the seconds asked for to finish what was begun, then the demo fails.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import shardsched
-from shardsched.demo.audit import Kill, Verdict, audit, is_complete
+from shardsched.demo.audit import Kill, Verdict, audit, is_complete, takeovers
 from shardsched.demo.children import Children
 from shardsched.demo.closure import link_closure
 from shardsched.demo.frame import Scene, item_progress, scene_lines, scene_summary, shares, verdict_lines
@@ -56,7 +56,7 @@ class DemoSettings:
     """What the demo is told."""
 
     seconds: float
-    """How long fires are let run."""
+    """How long it takes in all, as far as the machine can."""
     registry: str
     """URL of the registry."""
     namespace: str
@@ -81,6 +81,7 @@ class Demo:
         self._site: frozenset[str] = frozenset()
         self._pids: dict[str, int] = {}
         self._kill: Kill | None = None
+        self._is_moved = False
         self._began_at = clock.boot()
 
     def run(self) -> Verdict:
@@ -132,7 +133,6 @@ class Demo:
                 name = dead[0] if dead else EXECUTORS[0]
                 raise ExecutionError(f"executor {name} does not join; it says: {self._children.last_words(name)}")
             self._tick.wait(_TICK_S)
-        self._began_at = self._clock.boot()
         pids = ", ".join(f"{name} pid {pid}" for name, pid in self._pids.items())
         self._screen.say(f"executors  {pids}, on {self._settings.registry.partition('://')[0]}")
 
@@ -142,6 +142,8 @@ class Demo:
             records = self._look()
             if self._kill is None:
                 self._kill_one(records)
+            elif not self._is_moved:
+                self._tell_moved(records, self._kill)
             elif self._elapsed_s() >= self._settings.seconds and self._is_taken_over(records):
                 return
             self._check_overtime()
@@ -186,6 +188,13 @@ class Demo:
             f"killed     {name} (kill -9, pid {self._pids[name]}) while it crawls items {items}; its session ends "
             f"within {SESSION_TIMEOUT_S:g} s"
         )
+
+    def _tell_moved(self, records: Records, kill: Kill) -> None:
+        found = takeovers(records, kill)
+        if len(found) == len(kill.run_ids):
+            self._is_moved = True
+            moved = ", ".join(f"item {one.item} to {one.by} after {one.after_s:.1f} s" for one in found)
+            self._screen.say(f"moved      {moved}; they go on behind the last page written")
 
     def _victim(self, records: Records) -> tuple[str, list[RunRecord]] | None:
         """Return an executor whose items are all in the middle of one fire, rather not the leader."""

@@ -104,7 +104,7 @@ class Dispatch:
             case RunEnded():
                 self._in_thread.discard(event.run_id)
                 _log_end(event)
-                state = None if event.message.startswith("the warden was lost") else _STATES.get(event.outcome, ItemState.FAILED)
+                state = _STATES.get(event.outcome, ItemState.FAILED)
                 self._post(Ended(run_id=event.run_id, state=state, message=_message(event)))
             case RunStarted():
                 fields = {"event": Event.RUN_STARTED, "job": event.job, "item": event.item, "run": event.run_id}

@@ -149,9 +149,9 @@ class Postgres(Dialect):
 
     def sever(self, driver: Any) -> None:
         """Shut the connection's socket down, on a descriptor of our own: the other thread may close its one."""
-        with contextlib.suppress(Exception):  # whatever is wrong with it, it does not answer any more
-            with socket.socket(fileno=os.dup(driver.fileno())) as link:
-                link.shutdown(socket.SHUT_RDWR)
+        # Whatever is wrong with it, it does not answer any more.
+        with contextlib.suppress(Exception), socket.socket(fileno=os.dup(driver.fileno())) as link:
+            link.shutdown(socket.SHUT_RDWR)
 
     def trouble(self, error: Exception) -> Trouble:
         """Return what an error means, by its SQLSTATE; a connection that was turned away has none, only a message."""
@@ -168,9 +168,10 @@ class _Notifications(Bell):
     """Waits for notifications, which may also arrive with the answer to a query."""
 
     def __init__(self, connection: Connection) -> None:
-        self._driver: Any = connection.connection.driver_connection
+        driver: Any = connection.connection.driver_connection
+        self._driver = driver
         self._is_rung = False
-        self._driver.add_notify_handler(self._ring)
+        driver.add_notify_handler(self._ring)
         connection.execute(text(f"LISTEN {CHANNEL}"))
 
     def wait(self, wake: socket.socket) -> bool:
@@ -179,10 +180,15 @@ class _Notifications(Bell):
             ready, _, _ = polling.select([wake, self._driver], [], [], POLL_S)
             if ready == [wake]:
                 return False
-            for _ in self._driver.notifies(timeout=0):
-                pass
+            self._drain()
         self._is_rung = False
         return True
+
+    def _drain(self) -> None:
+        link = self._driver.pgconn
+        link.consume_input()
+        while link.notifies() is not None:
+            pass
 
     def _ring(self, _: object) -> None:
         self._is_rung = True

@@ -122,7 +122,7 @@ def test_one_line_escapes_what_steers_a_terminal() -> None:
     assert printable("\x1b[31m\u202eÄ新\ud800") == "\\x1b[31m\\u202eÄ新\\ud800"
 
 
-def test_main_registry_unreachable_exits_with_three_soon(stage: object) -> None:
+def test_main_registry_unreachable_exits_with_three_soon() -> None:
     """A registry that does not answer is one line and exit code 3; its password is not shown."""
     url = "zk://me:secret@127.0.0.1:1/x"
     result = CliRunner().invoke(main, ["status", "--registry", url])

@@ -181,6 +181,7 @@ def test_item_stopped_by_somebody_is_killed_all_the_same(pool: PoolUnderTest) ->
     run_id = pool.launch("own_pid")
     (pid,) = pool.pids(run_id)
     os.kill(pid, signal.SIGSTOP)
+    eventually(lambda: ") T " in Path(f"/proc/{pid}/stat").read_text())
     pool.pool.stop_run(run_id, "asked by the test", 0.3)
     assert pool.ended(run_id).signal == signal.SIGKILL
 

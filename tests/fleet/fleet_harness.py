@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ from shardsched.admin.admin import Admin
 from shardsched.admin.document import fleet_document, job_details
 from shardsched.core.paths import Paths
 from shardsched.registry.url import open_registry
-
 from tests.fleet.fleet_record import RecordedRun, read_runs, violations
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Fleet:
             self._start(name, url or self.url, options)
         if wait:
             for name in names:
-                wait_until(lambda name=name: name in self.live(), f"{name} to join, see {self.executors[name].log}")
+                wait_until(partial(self.is_live, name), f"{name} to join, see {self.executors[name].log}")
 
     def _start(self, name: str, url: str, options: dict[str, str]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -141,6 +141,10 @@ class Fleet:
             self._admin = Admin(self._registry, Paths(NAMESPACE))
         return self._admin
 
+    def is_live(self, name: str) -> bool:
+        """Whether an executor is in the fleet."""
+        return name in self.live()
+
     def live(self) -> dict[str, Any]:
         """Return the status of each executor in the fleet, by name."""
         return {executor["name"]: executor for executor in self.status()["executors"]}
@@ -159,7 +163,7 @@ class Fleet:
 
     def registry(self) -> tuple[Registry, Paths]:
         """Return the registry below the admin's tools, to spoil it."""
-        assert self.admin
+        self.admin.status()
         return self._registry, Paths(NAMESPACE)
 
     def owners(self, job: str) -> dict[str, list[int]]:

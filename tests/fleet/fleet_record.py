@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import defaultdict
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ def overlaps(runs: Iterable[RecordedRun]) -> list[str]:
     for run in runs:
         by_item[run.job, run.item].append(run)
     for (job, item), some in by_item.items():
-        for earlier, later in zip(some, some[1:], strict=False):
+        for earlier, later in itertools.pairwise(some):
             if later.start < earlier.last:
                 faults.append(
                     f"{job}/{item}: {later.executor} began {earlier.last - later.start:.3f} s before "
@@ -83,9 +84,8 @@ def doubles(runs: Iterable[RecordedRun]) -> list[str]:
     for run in runs:
         by_fire[run.job, run.item, run.fire, run.cause == "manual"].append(run)
     for (job, item, fire, _), some in by_fire.items():
-        for earlier in some[:-1]:
-            if earlier.outcome in {"end", "failed"}:
-                faults.append(f"{job}/{item} at {fire.isoformat()} ran again after it had come to its end")
+        again = [earlier for earlier in some[:-1] if earlier.outcome in {"end", "failed"}]
+        faults.extend(f"{job}/{item} at {fire.isoformat()} ran again after it had come to its end" for _ in again)
         attempts = [run.attempt for run in some]
         if attempts != sorted(set(attempts)):
             faults.append(f"{job}/{item} at {fire.isoformat()} has attempts {attempts}")
@@ -97,7 +97,9 @@ def counts(runs: Iterable[RecordedRun]) -> list[str]:
     seen: dict[tuple[str, datetime], set[int]] = defaultdict(set)
     for run in runs:
         seen[run.job, run.fire].add(run.items)
-    return [f"{job} at {fire.isoformat()} ran with counts {some}" for (job, fire), some in seen.items() if len(some) > 1]
+    return [
+        f"{job} at {fire.isoformat()} ran with counts {some}" for (job, fire), some in seen.items() if len(some) > 1
+    ]
 
 
 def tokens(runs: Iterable[RecordedRun]) -> list[str]:
@@ -119,7 +121,9 @@ def orders(runs: Iterable[RecordedRun]) -> list[str]:
         if run.cause == "manual" or run.attempt > 1:
             continue
         if (run.job, run.item) in last and run.fire <= last[run.job, run.item]:
-            faults.append(f"{run.job}/{run.item}: fire {run.fire.isoformat()} after {last[run.job, run.item].isoformat()}")
+            faults.append(
+                f"{run.job}/{run.item}: fire {run.fire.isoformat()} after {last[run.job, run.item].isoformat()}"
+            )
         last[run.job, run.item] = run.fire
     return faults
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -85,7 +86,7 @@ def test_edit_of_the_item_count_while_running_keeps_one_count_in_each_fire(fleet
     fleet.create("j", cron=EVERY_SECOND, items=3)
     for count in (6, 2, 5, 4):
         fleet.admin.jobs.update("j", {"items": count})
-        wait_until(lambda count=count: any(run.items == count for run in fleet.runs("j")), f"a fire of {count} items")
+        wait_until(lambda: count in {run.items for run in fleet.runs("j")}, f"a fire of {count} items")  # noqa: B023 - waited for here
     newest = max(run.fire for run in fleet.runs("j"))
     wait_until(lambda: max(run.fire for run in fleet.runs("j")) > newest, "one more fire")
     runs = [run for run in fleet.runs("j") if run.fire <= newest]
@@ -135,7 +136,9 @@ def test_misfire_policies_after_an_outage_of_all_executors(fleet: Fleet) -> None
     let_pass(4.0)
     fleet.start("e1")
     wait_until(lambda: all(max(run.fire for run in fleet.runs(job)) > before[job] for job in before), "all to fire")
-    wait_until(lambda: any(run.cause == "schedule" and run.fire > before["all"] for run in fleet.runs("all")), "catch-up")
+    wait_until(
+        lambda: any(run.cause == "schedule" and run.fire > before["all"] for run in fleet.runs("all")), "catch-up"
+    )
     after = {job: [run for run in fleet.runs(job) if run.fire > before[job]] for job in before}
     assert (after["once"][0].fire - before["once"]).total_seconds() >= 4.0
     assert after["once"][0].cause in {"misfire", "schedule"}
@@ -155,7 +158,7 @@ def test_overlap_is_never_doubled_and_follows_the_policy(fleet: Fleet) -> None:
     once, skip = fleet.runs("once"), fleet.runs("skip")
     assert once[1].cause == "misfire"
     assert {run.cause for run in skip} == {"schedule"}
-    assert all((b.fire - a.fire).total_seconds() >= 3.0 for a, b in zip(skip, skip[1:], strict=False))
+    assert all((b.fire - a.fire).total_seconds() >= 3.0 for a, b in itertools.pairwise(skip))
 
 
 def test_broken_records_hold_their_own_job_only(fleet: Fleet) -> None:

@@ -54,9 +54,13 @@ def test_kill_in_the_middle_of_a_run_unfinished_items_run_again_elsewhere(fleet:
     assert {run.executor for run in again} == {"e2"}
     assert {run.attempt for run in again} == {2}
     assert max(run.start for run in again) - killed_at < DEAD_S
-    wait_until(lambda: not [run for run in again if run.end is None and not fleet.runs("j")] and all(
-        run.outcome == "end" for run in fleet.runs("j") if run.attempt == 2
-    ), "the runs to end")
+    wait_until(
+        lambda: (
+            not [run for run in again if run.end is None and not fleet.runs("j")]
+            and all(run.outcome == "end" for run in fleet.runs("j") if run.attempt == 2)
+        ),
+        "the runs to end",
+    )
     let_pass(1.0)
     assert len(fleet.runs("j")) == 6
 

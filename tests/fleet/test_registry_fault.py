@@ -61,7 +61,9 @@ def test_zookeeper_away_longer_than_t_items_are_stopped_and_run_again(
     let_pass(0.5)
     assert max(run.last for run in own_fleet.runs()) == last
     own_zookeeper.start()
-    wait_until(lambda: len([r for r in own_fleet.runs("long") if r.outcome == "end"]) == 2, "both to be run again", 40.0)
+    wait_until(
+        lambda: len([r for r in own_fleet.runs("long") if r.outcome == "end"]) == 2, "both to be run again", 40.0
+    )
     count = len(own_fleet.runs("often"))
     wait_until(lambda: len(own_fleet.runs("often")) >= count + 4, "fires to go on")
     assert all(executor.process.poll() is None for executor in own_fleet.executors.values())
@@ -130,7 +132,9 @@ def test_sqlite_fleet_kill_and_restart_items_move_and_come_back(sqlite_fleet: Fl
     fleet.start("e1")
     wait_until(lambda: len(fleet.owners("j").get("e1", [])) == 2, "the share to come back")
     # A run that ends while its executor is frozen cannot be recorded, and would rightly run again.
-    wait_until(lambda: [cursor["state"] for cursor in fleet.cursors("long")] == ["done", "done"], "the long items to end")
+    wait_until(
+        lambda: [cursor["state"] for cursor in fleet.cursors("long")] == ["done", "done"], "the long items to end"
+    )
     fleet.executors["e2"].freeze()
     wait_until(lambda: fleet.owners("j") == {"e1": [0, 1, 2, 3]}, "the frozen one's items to move")
     fleet.executors["e2"].thaw()
