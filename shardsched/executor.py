@@ -8,6 +8,7 @@ and the pools have their own. No number of jobs adds another.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import uuid
 from dataclasses import replace
@@ -117,6 +118,7 @@ class Executor:
             RegistryAccessError: The registry refuses our credentials.
             ConfigurationError: A job of the code is not valid; its message names the job.
         """
+        sys.path[:0] = [path for path in self.settings.import_paths if path not in sys.path]
         load_modules(self.settings.modules)
         self._dispatch.sweep()
         self._registry.open()

@@ -51,7 +51,9 @@ class Leader:
             return RETRY_S
 
     def _lead(self) -> float | None:
-        if self._mirror.leader_node() is None and self._election.term is None:
+        leader = self._mirror.leader_node()
+        # A node of our own without a term: the answer to our standing was lost, or our session outlived our place.
+        if self._election.term is None and (leader is None or self._election.is_ours(leader)):
             self._election.stand()
         term = self._election.term
         if term is None:

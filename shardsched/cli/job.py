@@ -163,4 +163,4 @@ def _write_removal(removal: Removal) -> None:
         write_line(f"{removal.job}: {items} still run; the leader deletes it when they have ended")
     if removal.hosts:
         hosts = ", ".join(removal.hosts)
-        write_line(f"{removal.job}: its code is on {hosts}, and creates it again when one of them starts again")
+        write_line(f"{removal.job}: its code is on {hosts}, which creates it again at the next start")

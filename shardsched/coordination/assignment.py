@@ -142,8 +142,7 @@ class Leadership:
 
     def _is_over(self, refused: Refused) -> bool:
         """Whether the session or the term has ended; takes note of it."""
-        if refused.index == 0:
-            self._lease.lose()
+        self._lease.fenced_off(refused)
         if refused.index <= 1:
             self._election.resign()
         return refused.index <= 1

@@ -18,7 +18,7 @@ from shardsched.registry.base import Check, Committed, Create, Delete, Put
 if TYPE_CHECKING:
     from shardsched.coordination.session import Lease
     from shardsched.core.paths import Paths
-    from shardsched.registry.base import Registry
+    from shardsched.registry.base import Node, Registry
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +57,7 @@ class Election:
         """
         if self.term is not None:
             return self.term
+        session_id = self._registry.session_id
         incarnation = self._lease.incarnation
         epoch = self._registry.get(self._paths.epoch, fresh=True)
         if epoch is None or not incarnation:
@@ -76,12 +77,18 @@ class Election:
                 extra={"event": Event.LEADER_ELECTED, "executor": self._name, "epoch": record.epoch},
             )
             return self._term
-        return self._recover(incarnation)
+        if self._lease.fenced_off(outcome):
+            return None
+        return self._recover(incarnation, session_id)
 
-    def _recover(self, incarnation: str) -> Term | None:
+    def is_ours(self, leader: Node | None) -> bool:
+        """Whether the leader's node belongs to our session: we lead, or it is left of a term that we know not of."""
+        return leader is not None and leader.owner == self._registry.session_id
+
+    def _recover(self, incarnation: str, session_id: str) -> Term | None:
         """Find out whether the leader is we ourselves, by a transaction whose answer was lost."""
         node = self._registry.get(self._paths.leader, fresh=True)
-        if node is None or node.owner != self._registry.session_id:
+        if node is None or node.owner != session_id:
             return None
         epoch = self._registry.get(self._paths.epoch, fresh=True)
         if (
@@ -89,7 +96,10 @@ class Election:
             and encode_leader(LeaderRecord(name=self._name, incarnation=incarnation, epoch=epoch.version)) == node.value
         ):
             self._term = Term(epoch=epoch.version, incarnation=incarnation)
-        return self._term
+            return self._term
+        # The session outlived our place in the fleet: the node says that we lead, and nobody does.
+        self._registry.transact([self._lease.fence(), Delete(self._paths.leader)])
+        return None
 
     def check(self, term: Term) -> Check:
         """Return the check that every write of the leader makes besides the fence."""

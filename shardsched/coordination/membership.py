@@ -47,7 +47,7 @@ class Membership:
         self._lease = lease
         self._record = record
         self._home = home
-        self._version = 0
+        self._is_written = True
 
     @property
     def record(self) -> ExecutorRecord:
@@ -82,14 +82,14 @@ class Membership:
         path = self._paths.executor(self._record.name)
         incarnation = uuid.uuid4().hex
         record = replace(self._record, incarnation=incarnation)
-        sent_at = self._clock.boot()
+        sent_at, session_id = self._clock.boot(), self._registry.session_id
         place = [
             Create(self._paths.session(incarnation), ephemeral=True),
             Create(path, encode_executor(record), ephemeral=True),
         ]
         outcome = self._registry.transact(place)
         if isinstance(outcome, Committed):
-            self._joined(record, sent_at)
+            self._joined(record, sent_at, session_id)
             return None
         if outcome.index != 1:
             raise outcome.error()
@@ -101,15 +101,15 @@ class Membership:
                     "took the name over from a process that is gone",
                     extra={"event": Event.NAME_TAKEN_OVER, "executor": record.name},
                 )
-                self._joined(record, sent_at)
+                self._joined(record, sent_at, session_id)
                 return None
         return holder if holder is not None else self._try_join()
 
-    def _joined(self, record: ExecutorRecord, sent_at: float) -> None:
+    def _joined(self, record: ExecutorRecord, sent_at: float, session_id: str) -> None:
         self._record = record
-        self._version = 0
+        self._is_written = True
         self._keep_ticket()
-        self._lease.join(record.incarnation, sent_at)
+        self._lease.join(record.incarnation, sent_at, session_id)
         logger.info(
             "joined the fleet",
             extra={"event": Event.EXECUTOR_JOINED, "executor": record.name, "incarnation": record.incarnation},
@@ -142,13 +142,27 @@ class Membership:
         Raises:
             RegistryUnavailableError: No answer; calling again is safe.
         """
-        if unfit == self._record.unfit:
+        if unfit != self._record.unfit:
+            self._record = replace(self._record, unfit=unfit)
+            self._is_written = False
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Write the record if it is not known to stand as it is, as after an answer that was lost.
+
+        Raises:
+            RegistryUnavailableError: No answer; calling again is safe.
+            SessionLostError: There is no session; the record is written when the next is joined.
+        """
+        if self._is_written:
             return
-        record = replace(self._record, unfit=unfit)
+        record = self._record
         path = self._paths.executor(record.name)
         outcome = self._registry.transact([self._lease.fence(), Put(path, encode_executor(record))])
         if isinstance(outcome, Committed):
-            self._record = record
+            self._is_written = record is self._record
+        else:
+            self._lease.fenced_off(outcome)
 
     def leave(self) -> None:
         """Give the place up; others see it at once. Needs no answer: the session's end does the same."""

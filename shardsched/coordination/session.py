@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from shardsched.core.paths import last_part
 from shardsched.errors import RegistryError, SessionLostError
 from shardsched.registry.base import Check, Refused
 
@@ -104,6 +105,7 @@ def lease_margin_s(timeout_s: float, tick_s: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Heartbeat:
+    incarnation: str
     sent_at: float
 
 
@@ -122,6 +124,7 @@ class Lease:
         self._lock = threading.Lock()
         self._standing = Standing.ABSENT
         self._incarnation = ""
+        self._session_id = ""
         self._alive_until = 0.0
         self._pending: _Heartbeat | None = None
 
@@ -166,11 +169,18 @@ class Lease:
             raise SessionLostError("this executor has no session; it joins again by itself")
         return Check(self._paths.session(incarnation))
 
-    def join(self, incarnation: str, sent_at: float) -> None:
-        """Begin to act under a fence that was created by a transaction sent at that boot-clock time."""
+    def join(self, incarnation: str, sent_at: float, session_id: str) -> None:
+        """Begin to act under a fence that was created by a transaction sent at that boot-clock time.
+
+        Args:
+            incarnation: The fence's name.
+            sent_at: When the transaction was sent.
+            session_id: The registry's session under which it was sent.
+        """
         with self._lock:
             self._standing = stand(self._standing, Turn.JOINED)
             self._incarnation = incarnation
+            self._session_id = session_id
             self._pending = None
             self._alive_until = self._deadline(sent_at)
         self._on_change(self)
@@ -183,16 +193,41 @@ class Lease:
         """Take note that answers come again, in the same session."""
         self._turn(Turn.RESUME)
 
-    def lose(self) -> None:
-        """Take note that the session is over."""
-        self._turn(Turn.LOSE)
+    def lose(self, incarnation: str | None = None) -> None:
+        """Take note that the session is over.
+
+        Args:
+            incarnation: Under which fence the loss was met; it is no news if another was joined since, by another
+                thread. None for the present one.
+        """
+        self._turn(Turn.LOSE, incarnation)
+
+    def fenced_off(self, refused: Refused) -> bool:
+        """Return whether a transaction was refused at its fence, and take note of the loss."""
+        if refused.index != 0:
+            return False
+        self.lose(last_part(refused.operation.path))
+        return True
+
+    def session_ended(self) -> None:
+        """Take note that a session of the registry is over: ours, unless we have joined in the present one already.
+
+        The registry tells of a loss on its own thread, possibly after a heartbeat told us first.
+        """
+        with self._lock:
+            incarnation = self._incarnation
+            is_old_news = self._session_id == self._registry.session_id
+        if not is_old_news:
+            self.lose(incarnation)
 
     def leave(self) -> None:
         """Stop acting, of our own will."""
         self._turn(Turn.LEAVE)
 
-    def _turn(self, turn: Turn) -> None:
+    def _turn(self, turn: Turn, incarnation: str | None = None) -> None:
         with self._lock:
+            if incarnation is not None and incarnation != self._incarnation:
+                return
             before, self._standing = self._standing, stand(self._standing, turn)
             if self._standing in {Standing.LOST, Standing.ABSENT}:
                 self._incarnation, self._alive_until, self._pending = "", 0.0, None
@@ -208,7 +243,7 @@ class Lease:
                 return
             outstanding = self._pending
             fence = self.fence()
-            sent = _Heartbeat(sent_at=now)
+            sent = _Heartbeat(incarnation=self._incarnation, sent_at=now)
             if outstanding is None:
                 self._pending = sent
         if outstanding is None:
@@ -230,7 +265,7 @@ class Lease:
                 self._alive_until = max(self._alive_until, self._deadline(sent.sent_at))
                 self._standing = stand(self._standing, Turn.RESUME)
         if isinstance(outcome, Refused) or isinstance(error, SessionLostError):
-            self.lose()
+            self.lose(sent.incarnation)
         elif is_proved:
             self._on_change(self)
         elif error is not None and not isinstance(error, RegistryError):

@@ -64,7 +64,8 @@ def _values(expression: str, rule: FieldRule, text: str) -> list[int]:
             reason = (
                 "is Quartz, which has six fields: seconds first, '?' in one day field, 1 for Sunday; write such as "
             )
-            raise reader.refuse(item, f"{reason}'0 0 12 ? * 6L' for the last Friday, '0 0 12 LW * ?'")
+            cure = "'0 0 12 ? * 6L' for the last Friday, '0 0 12 LW * ?' for the last working day"
+            raise reader.refuse(item, f"{reason}{cure}")
         values.update(reader.values(item))
     return sorted(values)
 

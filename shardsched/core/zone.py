@@ -12,7 +12,7 @@ from shardsched.errors import CronExpressionError
 _OFFSET = re.compile(r"(?:GMT|UTC)([+-])(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 
 _FOREIGN = re.compile(r"(?:localtime|posixrules|Factory)$|(?:posix|right)/")
-"""What else a zone database may hold: the machine's own zone under two names, no zone at all, and second copies, of which
+"""What else a zone database may hold: the machine's own zone, a default, no zone at all, and second copies, of which
 ``right/`` counts leap seconds and so reads every instant half a minute off."""
 
 

@@ -41,18 +41,20 @@ def demo(seconds: int, registry: str | None, keep: bool, no_color: bool) -> None
         message = f"the demo needs {', '.join(missing)}: install it with pip install 'shardsched[examples]'"
         raise click.ClickException(message)
     folder = Path(tempfile.mkdtemp(prefix="shardsched-demo-"))
-    is_good = False
+    is_of_use = keep
     try:
         has_colour = not no_color and "NO_COLOR" not in os.environ
-        is_good = not _perform(float(seconds), registry, folder, has_colour=has_colour).faults
-    except (ShardschedError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+        verdict = _perform(float(seconds), registry, folder, has_colour=has_colour)
+        is_of_use = keep or bool(verdict.faults)
+    except (ShardschedError, OSError):
+        is_of_use = keep or any(folder.iterdir())
+        raise
     finally:
-        if keep or not is_good:
+        if is_of_use:
             click.echo(f"records    {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
-    if not is_good:
+    if verdict.faults:
         sys.exit(1)
 
 

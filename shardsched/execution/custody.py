@@ -29,7 +29,7 @@ from shardsched.execution.ward import ALIVE, Event, Phase, Ward
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_START_PATIENCE_S = 15.0
+_START_PATIENCE_S = 10.0
 """How long a process may take to greet; a guess, a hundred times what a busy machine needs."""
 _MAX_TRY_COUNT = 2
 """A process that ends before it greets is mostly due to a fork server that was killed; the next one will do."""

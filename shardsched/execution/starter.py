@@ -63,6 +63,7 @@ class Starter:
         self._is_forking = sys.platform == "linux"
         self._pid = 0
         self._is_ready = False
+        self._is_dying = False
         self._ready_by = 0.0
         self._channel: Channel | None = None
         self.failure = ""
@@ -96,7 +97,7 @@ class Starter:
         Raises:
             OSError: The system has no descriptors or processes left.
         """
-        if self._is_forking and not self._is_ready:
+        if self._is_forking and (self._is_dying or not self._is_ready):
             self.warm_up(now)
             return False
         channel, output_fd = ward.open_ends()
@@ -127,7 +128,9 @@ class Starter:
         try:
             messages = self._channel.receive()
         except FrameError:
-            messages = []
+            messages, self._channel.is_open = [], False
+        if not messages and self._channel.is_open:
+            return None
         if not messages:
             # It is ending, or what it says is nonsense. Either way it is of no use; `reap` tells when it is gone.
             self._close_channel()
@@ -147,16 +150,17 @@ class Starter:
         pid, status = os.waitpid(self._pid, os.WNOHANG)
         if pid == 0:
             return False
-        if not self._is_ready:
+        if not self._is_ready and not self.failure:
             code = os.waitstatus_to_exitcode(status)
             self.failure = f"the fork server ended with code {code} while importing {', '.join(self._order['modules'])}"
         self._pid = 0
-        self._is_ready = False
+        self._is_ready = self._is_dying = False
         self._close_channel()
         return True
 
     def give_up(self) -> None:
         """Kill a fork server that has not become ready in time."""
+        self.failure = f"importing {', '.join(self._order['modules'])} took longer than {PRELOAD_PATIENCE_S:g} s"
         self._ready_by = float("inf")
         self.kill()
 
@@ -168,8 +172,9 @@ class Starter:
             self._channel = None
 
     def kill(self) -> None:
-        """Kill the fork server; its items do not notice."""
+        """Kill the fork server; its items do not notice, and it gets no more of them."""
         if self._pid:
+            self._is_dying = True
             signal_process(self._pid, signal.SIGKILL)
 
     def _spawn(self, role: str, extra: Mapping[str, Any], inherited: list[int]) -> int:

@@ -1,8 +1,8 @@
 """The registry in an SQL database: SQLite for one machine, PostgreSQL for many.
 
 - A session is a row with an expiry. The one thread that writes (`sql_worker`) extends it; anyone may remove one that is
-  over, together with its nodes. Everything that writes looks for its own session first, in the same transaction, so that
-  a process that was frozen for longer than the time-out finds itself lost and writes nothing.
+  over, together with its nodes. Everything that writes looks for its own session first, in the same transaction, so
+  that a process that was frozen for longer than the time-out finds itself lost and writes nothing.
 - Changes are numbered in the order in which they were committed; one thread (`sql_watch`) follows them for all watches.
 - A read sees all that was committed before it, so every read is a fresh one.
 """
@@ -22,6 +22,7 @@ from shardsched.registry.callback import CallbackThread
 from shardsched.registry.sql_link import Link
 from shardsched.registry.sql_session import Session, read_ticket
 from shardsched.registry.sql_store import Store
+from shardsched.registry.sql_tree import names_below, nodes_at
 from shardsched.registry.sql_watch import Watcher
 from shardsched.registry.sql_worker import Order, Worker
 from shardsched.registry.tree import check_operations, check_path
@@ -207,9 +208,9 @@ class SqlRegistry(Registry):
         """Have a transaction done by the thread that writes.
 
         **Atomicity:** all operations or none; later operations see the effect of earlier ones.
-        **Unknown:** the future raises RegistryUnavailableError (at once, and unsent, while the database does not answer)
-        or SessionLostError (nothing was done). A future that is cancelled before its transaction was begun keeps it from
-        being done.
+        **Unknown:** the future raises RegistryUnavailableError (at once, and unsent, while the database does not
+        answer) or SessionLostError (nothing was done). A future that is cancelled before its transaction was begun
+        keeps it from being done.
         **Thread:** the future's callbacks run on the thread that writes and must not block; they may submit.
 
         Raises:
@@ -247,7 +248,7 @@ class SqlRegistry(Registry):
             RegistryUnavailableError: No answer.
         """
         checked = [check_path(path) for path in paths]
-        nodes = self._read(lambda connection: self._store.nodes(connection, checked))
+        nodes = self._read(lambda connection: nodes_at(connection, checked))
         return tuple(nodes.get(path) for path in checked)
 
     def read_children(self, paths: Sequence[str], *, fresh: bool = False) -> tuple[tuple[str, ...] | None, ...]:
@@ -257,7 +258,7 @@ class SqlRegistry(Registry):
             RegistryUnavailableError: No answer.
         """
         checked = [check_path(path) for path in paths]
-        names = self._read(lambda connection: self._store.names(connection, checked))
+        names = self._read(lambda connection: names_below(connection, checked))
         return tuple(names.get(path) for path in checked)
 
     def watch(self, prefix: str, callback: Callable[[Changes], None]) -> Subscription:

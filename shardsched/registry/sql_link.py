@@ -48,7 +48,7 @@ class Link:
         return self._patiently(lambda: self._once(work, writes=False))
 
     def write(self, work: Callable[[Connection], Result], patience_s: float = BUSY_PATIENCE_S) -> Result:
-        """Return what is answered by work that writes, in one transaction; it is done again when others were in the way.
+        """Return the answer of work that writes, in one transaction; it is done again when others were in the way.
 
         **Unknown:** RegistryUnavailableError; it may have happened.
 
@@ -129,7 +129,7 @@ class Link:
 
     def _translate(self, error: DBAPIError) -> RegistryError:
         # A driver that finds its connection closed says so with an error of its own interface.
-        if error.connection_invalidated or isinstance(error, InterfaceError) or error.orig is None:
+        if error.connection_invalidated or isinstance(error, InterfaceError):
             return self._unavailable(error)
         match self.dialect.trouble(error.orig if isinstance(error.orig, Exception) else error):
             case Trouble.BUSY:
@@ -145,7 +145,7 @@ class Link:
 
     def _unavailable(self, error: DBAPIError) -> RegistryError:
         return RegistryUnavailableError(
-            f"{self.dialect.place} gave no answer ({_first_line(error)}); it may have happened, so read before repeating"
+            f"{self.dialect.place} gave no answer ({_first_line(error)}); read before repeating, for it may have happened"
         )
 
     def _damaged(self, error: SQLAlchemyError) -> RegistryError:
@@ -159,5 +159,5 @@ class _BusyError(RegistryError):
 
 
 def _first_line(error: SQLAlchemyError) -> str:
-    text = str(error.orig) if isinstance(error, DBAPIError) and error.orig is not None else str(error)
+    text = str(error.orig) if isinstance(error, DBAPIError) else str(error)
     return text.strip().partition("\n")[0]

@@ -1,7 +1,7 @@
 """PostgreSQL: a registry for many machines, by psycopg 3.
 
-Sessions are measured with the database's own clock, and watchers are woken by ``NOTIFY``. A process frozen in the middle
-of a write loses its connection after a few seconds, so that it does not hold up the others.
+Sessions are measured with the database's own clock, and watchers are woken by ``NOTIFY``. A process frozen in the
+middle of a write loses its connection after a few seconds, so that it does not hold up the others.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Every transaction that writes begins with ``BEGIN IMMEDIATE``: one that read fir
 middle of a write holds up all the others until it goes on, which no time-out of ours can change; a write takes a few
 milliseconds.
 
-Sessions are measured with the machine's boot clock, which runs on while it sleeps. The boot's identity is the era: after
-a restart all sessions are over.
+Sessions are measured with the machine's boot clock, which runs on while it sleeps. The boot's identity is the era:
+after a restart all sessions are over.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class _DataVersion(Bell):
         """Wait for a wake-up or the next poll."""
         select.select([wake], [], [], POLL_S)
         before, self._version = self._version, self._ask()
-        return before != self._version
+        return bool(before != self._version)
 
     def _ask(self) -> Any:
         return self._driver.execute("PRAGMA data_version").fetchone()

@@ -7,38 +7,28 @@ SQLite the file is locked already.) A renewal takes no such lock: it writes noth
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select, true, update
+from sqlalchemy import delete, insert, or_, select, true, update
 
 from shardsched.errors import SessionLostError
-from shardsched.registry.base import Committed, Create, Delete, Node
+from shardsched.registry.base import Committed
 from shardsched.registry.sql_table import CHANGES, NODES, REGISTRY, SESSION_MARK, SESSIONS, prepare
-from shardsched.registry.tree import Draft, Stub, parent_path
+from shardsched.registry.sql_tree import chunks, draft_of, stubs, tell, write
+from shardsched.registry.tree import Draft
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Row
+    from sqlalchemy import ColumnElement, Connection
 
     from shardsched.registry.base import Check, Operation, Outcome
     from shardsched.registry.sql_dialect import Dialect
 
-CHUNK = 500
-"""Values in one ``IN``: databases limit the parameters of a statement."""
 KEPT_SEQUENCES = 4096
 """Transactions whose changes are kept. A watcher looks 20 times a second; one further behind reads everything anew."""
 PRUNE_EVERY = 256
 """How many transactions go by between two prunings."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-_PUT = (
-    update(NODES)
-    .where(NODES.c.path == bindparam("at"))
-    .values(value=bindparam("new_value"), version=bindparam("new_version"))
-)
 
 
 class Moment(NamedTuple):
@@ -121,7 +111,7 @@ class Store:
             SessionLostError: It is over.
         """
         self.extend(connection, session_id)
-        return Draft(_stubs(connection, [check.path]).get, lambda _: 0).apply((check,))
+        return Draft(stubs(connection, [check.path]).get, lambda _: 0).apply((check,))
 
     def is_alive(self, connection: Connection, session_id: str) -> bool:
         """Say whether a session is not over."""
@@ -160,12 +150,12 @@ class Store:
     def _bury(self, connection: Connection, sessions: Sequence[str], sequence: int) -> None:
         paths = [
             path
-            for some in _chunks(sessions)
+            for some in chunks(sessions)
             for path in connection.execute(
                 delete(NODES).where(NODES.c.owner.in_(some)).returning(NODES.c.path)
             ).scalars()
         ]
-        _tell(connection, [*paths, *(SESSION_MARK + session for session in sessions)], sequence)
+        tell(connection, [*paths, *(SESSION_MARK + session for session in sessions)], sequence)
         self._dialect.announce(connection)
 
     # Writing
@@ -184,11 +174,11 @@ class Store:
             raise SessionLostError("the session has ended and nothing was written; begin anew")
         outcomes: list[Outcome] = []
         for number, operations in enumerate(transactions, 1):
-            draft = _draft(connection, operations)
+            draft = draft_of(connection, operations)
             outcome = draft.apply(operations)
             outcomes.append(outcome)
             if isinstance(outcome, Committed) and draft.touched:
-                _write(connection, draft, session_id, moment.sequence + number, moment.wall_us)
+                write(connection, draft, session_id, moment.sequence + number, moment.wall_us)
                 is_written = True
         if is_written:
             self._dialect.announce(connection)
@@ -198,34 +188,6 @@ class Store:
         return outcomes, is_written
 
     # Reading
-
-    def nodes(self, connection: Connection, paths: Iterable[str]) -> dict[str, Node]:
-        """Return the nodes that exist of these paths."""
-        return {
-            row.path: _node(row)
-            for some in _chunks(sorted(set(paths)))
-            for row in connection.execute(select(NODES).where(NODES.c.path.in_(some)))
-        }
-
-    def around(self, connection: Connection, prefix: str) -> dict[str, Node]:
-        """Return a node and its children."""
-        statement = select(NODES).where(or_(NODES.c.path == prefix, NODES.c.parent == prefix))
-        return {row.path: _node(row) for row in connection.execute(statement)}
-
-    def names(self, connection: Connection, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the sorted names of the children of those paths that exist."""
-        names: dict[str, list[str]] = {}
-        for some in _chunks(sorted(set(paths))):
-            statement = select(NODES.c.path, NODES.c.parent).where(
-                or_(NODES.c.path.in_(some), NODES.c.parent.in_(some))
-            )
-            wanted = set(some)
-            for path, parent in connection.execute(statement):
-                if path in wanted:
-                    names.setdefault(path, [])
-                if parent in wanted:
-                    names.setdefault(parent, []).append(path.rpartition("/")[2])
-        return {path: tuple(sorted(each)) for path, each in names.items()}
 
     def news(self, connection: Connection, after: int | None) -> News:
         """Return what happened after a sequence; None as the sequence: everything."""
@@ -238,70 +200,7 @@ class Store:
         return News(sequence, frozenset(connection.execute(select(CHANGES.c.path).where(between)).scalars()))
 
 
-def _draft(connection: Connection, operations: Sequence[Operation]) -> Draft:
-    paths = {operation.path for operation in operations}
-    paths |= {parent_path(operation.path) for operation in operations if isinstance(operation, Create)}
-    stubs = _stubs(connection, paths)
-    deleted = sorted({operation.path for operation in operations if isinstance(operation, Delete)})
-    counts: dict[str, int] = {}
-    for some in _chunks(deleted):
-        statement = select(NODES.c.parent, func.count()).where(NODES.c.parent.in_(some)).group_by(NODES.c.parent)
-        counts.update((parent, count) for parent, count in connection.execute(statement))
-    return Draft(stubs.get, lambda path: counts.get(path, 0))
-
-
-def _stubs(connection: Connection, paths: Iterable[str]) -> dict[str, Stub]:
-    columns = (NODES.c.path, NODES.c.version, NODES.c.owner)
-    return {
-        path: Stub(version, owner is not None)
-        for some in _chunks(sorted(paths))
-        for path, version, owner in connection.execute(select(*columns).where(NODES.c.path.in_(some)))
-    }
-
-
-def _write(connection: Connection, draft: Draft, session_id: str, sequence: int, wall_us: int) -> None:
-    for some in _chunks(sorted(draft.removed)):
-        connection.execute(delete(NODES).where(NODES.c.path.in_(some)))
-    new = [
-        {
-            "path": path,
-            "parent": parent_path(path),
-            "value": stub.value or b"",
-            "version": stub.version,
-            "created_id": sequence,
-            "created_us": wall_us,
-            "owner": session_id if stub.is_ephemeral else None,
-        }
-        for path, stub in draft.touched.items()
-        if stub is not None and stub.is_new
-    ]
-    if new:
-        connection.execute(insert(NODES), new)
-    put = [
-        {"at": path, "new_value": stub.value, "new_version": stub.version}
-        for path, stub in draft.touched.items()
-        if stub is not None and not stub.is_new
-    ]
-    if put:
-        connection.execute(_PUT, put)
-    _tell(connection, draft.touched, sequence)
-
-
-def _tell(connection: Connection, paths: Iterable[str], sequence: int) -> None:
-    connection.execute(insert(CHANGES), [{"sequence": sequence, "path": path} for path in paths])
-
-
 def _prune(connection: Connection, last: int) -> None:
     if last > 0:
         connection.execute(delete(CHANGES).where(CHANGES.c.sequence <= last))
         connection.execute(update(REGISTRY).where(true()).values(pruned=last))
-
-
-def _node(row: Row[Any]) -> Node:
-    created_at = _EPOCH + timedelta(microseconds=row.created_us)
-    return Node(row.path, row.value, row.version, row.created_id, row.owner, created_at)
-
-
-def _chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(values), CHUNK):
-        yield values[start : start + CHUNK]

@@ -12,6 +12,7 @@ from shardsched.core.events import Event
 from shardsched.errors import RegistryError
 from shardsched.registry.report import Report
 from shardsched.registry.sql_table import SESSION_MARK
+from shardsched.registry.sql_tree import nodes_around, nodes_at
 from shardsched.registry.tree import parent_path, touched_prefixes
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class Watcher:
             self._incomplete = set()
         try:
             for prefix in {report.prefix for report in incomplete}:
-                nodes = self._store.around(connection, prefix)
+                nodes = nodes_around(connection, prefix)
                 for report in incomplete:
                     if report.prefix == prefix:
                         report.replace(nodes)
@@ -168,7 +169,7 @@ class Watcher:
                 prefix: tuple(self._reports[prefix]) for prefix in touched_prefixes(paths) & self._reports.keys()
             }
         wanted = {path for path in paths if path in reports or parent_path(path) in reports}
-        nodes = self._store.nodes(connection, wanted)
+        nodes = nodes_at(connection, wanted)
         for prefix, some in reports.items():
             changes = {path: nodes.get(path) for path in wanted if prefix in {path, parent_path(path)}}
             for report in some:

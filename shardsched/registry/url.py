@@ -108,8 +108,8 @@ def _memory(request: _Request) -> Registry:
 
 
 def _sqlite(request: _Request) -> Registry:
-    from shardsched.registry.sql import SqlRegistry
-    from shardsched.registry.sql_sqlite import Sqlite
+    from shardsched.registry.sql import SqlRegistry  # noqa: PLC0415 - loads its library only where it is used
+    from shardsched.registry.sql_sqlite import Sqlite  # noqa: PLC0415 - loads its library only where it is used
 
     if not request.rest.startswith("/") or request.rest in {"/", "/:memory:"} or "?" in request.rest:
         raise SettingsError(
@@ -126,8 +126,8 @@ def _sqlite(request: _Request) -> Registry:
 
 
 def _postgresql(request: _Request) -> Registry:
-    from shardsched.registry.sql import SqlRegistry
-    from shardsched.registry.sql_postgres import Postgres
+    from shardsched.registry.sql import SqlRegistry  # noqa: PLC0415 - loads its library only where it is used
+    from shardsched.registry.sql_postgres import Postgres  # noqa: PLC0415 - loads its library only where it is used
 
     return SqlRegistry(
         Postgres(f"postgresql://{request.rest}"),
@@ -138,7 +138,7 @@ def _postgresql(request: _Request) -> Registry:
 
 
 def _zookeeper(request: _Request) -> Registry:
-    from shardsched.registry.zookeeper import Tls, ZooKeeperRegistry
+    from shardsched.registry.zookeeper import Tls, ZooKeeperRegistry  # noqa: PLC0415 - loads its library only where it is used
 
     place, _, query = request.rest.partition("?")
     address, slash, chroot = place.partition("/")

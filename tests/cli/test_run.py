@@ -117,7 +117,7 @@ def test_run_name_that_lives_is_a_conflict(run: Callable[..., subprocess.Popen[s
     eventually(lambda: lives(admin, "e1"), timeout_s=60)
     second = run("handlers", "--name", "e1")
     _, log = second.communicate(timeout=60)
-    assert second.returncode == 5
+    assert second.returncode == 5, log
     assert "held by" in log.splitlines()[-1]
     assert lives(admin, "e1")
 

@@ -8,13 +8,14 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 from click.testing import CliRunner
 
-from shardsched.demo import demo
+from shardsched.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,23 +82,25 @@ def test_demo_that_is_interrupted_ends_its_processes(tmp_path: Path, number: sig
         assert len(processes_of(tmp_path)) >= 5
         process.send_signal(number)
         output, _ = process.communicate(timeout=LIMIT_S)
-    assert process.returncode == 1, output
+    assert process.returncode == 130, output
     assert "Traceback" not in output
     assert left_of(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_demo_without_its_libraries_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """The examples extra is optional; without it one sentence says so."""
     monkeypatch.setitem(sys.modules, "httpx", None)
-    result = CliRunner().invoke(demo, [])
+    result = CliRunner().invoke(main, ["demo"])
     assert result.exit_code == 1
-    assert result.output.strip() == "Error: the demo needs httpx: install it with pip install 'shardsched[examples]'"
+    assert result.output == "shardsched: the demo needs httpx: install it with pip install 'shardsched[examples]'\n"
 
 
-def test_demo_of_a_registry_that_is_no_url_says_so_in_one_line() -> None:
-    """A wrong option is reported without a traceback, before any process is started."""
-    result = CliRunner().invoke(demo, ["--registry", "nonsense://here"])
-    assert result.exit_code == 1
-    errors = [line for line in result.output.splitlines() if line.startswith("Error: ")]
-    assert len(errors) == 1
-    assert "nonsense" in errors[0]
+def test_demo_of_a_registry_that_is_no_url_says_so_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong option is reported without a traceback, before any process is started or folder kept."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    result = CliRunner().invoke(main, ["demo", "--registry", "nonsense://here"])
+    assert result.exit_code == 2
+    assert len(result.output.splitlines()) == 1
+    assert "nonsense" in result.output
+    assert list(tmp_path.iterdir()) == []

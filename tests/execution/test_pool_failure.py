@@ -214,6 +214,16 @@ def test_fork_server_killed_under_many_launches_loses_none(pool: PoolUnderTest) 
     assert {pool.ended(run_id, 60).outcome for run_id in run_ids} == {Outcome.OK}
 
 
+def test_fork_server_frozen_is_replaced(pool: PoolUnderTest) -> None:
+    """A fork server that brings nothing to life for 10 s is killed, and what waited for it is started by the next."""
+    running = pool.launch("own_pid")
+    (pid,) = pool.pids(running)
+    os.kill(pool.fork_server_pid(), signal.SIGSTOP)
+    run_ids = [pool.launch("quick") for _ in range(3)]
+    assert {pool.ended(run_id, 40).outcome for run_id in run_ids} == {Outcome.OK}
+    assert is_alive(pid)
+
+
 def test_terminal_interrupt_does_not_reach_the_warden(pool: PoolUnderTest) -> None:
     """SIGINT and SIGTERM to the warden are ignored, and items do not inherit that."""
     pool.ready()

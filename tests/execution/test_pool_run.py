@@ -180,6 +180,17 @@ def test_module_that_cannot_be_imported_fails_its_own_runs_only(
     assert pool.run("quick").outcome is Outcome.OK
 
 
+def test_failures_that_fill_the_stream_are_told_whole(make_pool: Callable[..., PoolUnderTest], tmp_path: Path) -> None:
+    """More tracebacks than a socket buffers arrive all, and the fork server is not taken to be broken meanwhile."""
+    names = [f"broken_{number}" for number in range(60)]
+    for name in names:
+        (tmp_path / f"{name}.py").write_text(f"raise ValueError('x' * 20_000)  # {name}\n")
+    pool = make_pool(modules=[*names, "tests.execution.item_jobs"], import_paths=[str(tmp_path)])
+    pool.start()
+    assert set(pool.ready().failures) == set(names)
+    assert pool.run("quick").outcome is Outcome.OK
+
+
 def test_module_that_starts_a_thread_is_run_without_forking(
     make_pool: Callable[..., PoolUnderTest], tmp_path: Path
 ) -> None:

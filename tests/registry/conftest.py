@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """One PostgreSQL for the whole session; each test takes a database of its own, and none stops it."""
+    """One PostgreSQL for the whole session; each test takes a schema of its own, and none stops it."""
     yield from _running()
 
 

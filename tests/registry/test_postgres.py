@@ -24,12 +24,12 @@ MAX_CLIENTS = 6
 
 
 class PostgresRegistries(Registries):
-    """Clients of one database, each by a proxy of its own."""
+    """Clients of one schema, each by a proxy of its own."""
 
     def __init__(self, server: PostgresServer) -> None:
         super().__init__()
         self.server = server
-        self.database = server.new_database()
+        self.schema = server.new_schema()
         # Made before any client, so that their threads are not taken for a client's.
         self._free = [TcpProxy("127.0.0.1", server.port) for _ in range(MAX_CLIENTS)]
         self._proxies: dict[Registry, TcpProxy] = {}
@@ -37,13 +37,13 @@ class PostgresRegistries(Registries):
     def build(self, session_timeout_s: float) -> Registry:
         """Return a client."""
         proxy = self._free.pop()
-        registry = open_registry(self.server.url(self.database, proxy.address), session_timeout_s=session_timeout_s)
+        registry = open_registry(self.server.url(self.schema, proxy.address), session_timeout_s=session_timeout_s)
         self._proxies[registry] = proxy
         return registry
 
     def expire(self, registry: Registry) -> None:
         """Put the session's expiry back, as if it had not been extended."""
-        with self.server.connect(self.database) as connection:
+        with self.server.connect(self.schema) as connection:
             connection.execute("UPDATE shardsched_sessions SET expires_us = 0 WHERE id = %s", (registry.session_id,))
 
     def disconnect(self, registry: Registry) -> None:
@@ -66,7 +66,7 @@ class TestPostgresRegistry(RegistryContract):
 
     @pytest.fixture
     def registries(self, postgres: PostgresServer) -> Iterator[Registries]:
-        """Clients of an empty database."""
+        """Clients of an empty schema."""
         bench = PostgresRegistries(postgres)
         yield bench
         bench.close()
