@@ -242,7 +242,7 @@ class Executor:
             logger.warning("the registry does not answer: nothing new starts", extra={"event": Event.SESSION_SUSPENDED})
             self._lease.suspend()
         elif state is SessionState.LOST:
-            self._lease.lose()
+            self._lease.session_ended()
         else:
             self._lease.resume()
             self._lease_worker.wake()

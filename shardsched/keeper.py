@@ -56,6 +56,7 @@ class Keeper:
             return self._rejoin()
         self._lease.beat()
         self._watch_lease()
+        self._refresh_record()
         return self._lease.interval_s
 
     def _wall_offset_s(self) -> float:
@@ -76,6 +77,14 @@ class Keeper:
                 "no heartbeat was answered in time: everything is stopped", extra={"event": Event.LEASE_EXPIRED}
             )
         self._is_expired = is_expired
+
+    def _refresh_record(self) -> None:
+        if not self._lease.is_confirmed:
+            return
+        try:
+            self._membership.refresh()
+        except RegistryError as error:
+            logger.debug("could not tell the fleet how we are: %s", error)
 
     def _rejoin(self) -> float:
         try:

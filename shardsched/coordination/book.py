@@ -7,10 +7,12 @@ for has gone. Cursors are read before markers, so that a run which ends in betwe
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from shardsched.core.events import Event
 from shardsched.core.fire import Marker, decode_cursor, decode_marker
 from shardsched.core.view import ItemView
 from shardsched.errors import CorruptNodeError
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from shardsched.core.paths import Paths
     from shardsched.core.view import JobEntry
     from shardsched.registry.base import Changes, Node, Registry, Subscription
+
+logger = logging.getLogger(__name__)
 
 _NOTHING: Mapping[int, ItemView] = {}
 
@@ -36,6 +40,7 @@ class Book:
         self._items: dict[str, dict[int, ItemView]] = {}
         self._uids: dict[str, str] = {}
         self._awaited: dict[tuple[str, int], Subscription] = {}
+        self._told_count = 0
 
     def items(self, job: str) -> Mapping[int, ItemView]:
         """Return the items of a job that have been read."""
@@ -104,6 +109,14 @@ class Book:
         for (entry, item), node in zip(pairs, cursors, strict=True):
             view = self._view(entry, item, node, marker_nodes.get((entry.name, item)))
             self._items.setdefault(entry.name, {})[item] = view
+        self._tell_count()
+
+    def _tell_count(self) -> None:
+        """Say how many items can fire here, if their number changed: reading one again is no news."""
+        count = sum(map(len, self._items.values()))
+        if count != self._told_count:
+            self._told_count = count
+            logger.info("has read %d items and can fire them", count, extra={"event": Event.ITEMS_READ, "count": count})
 
     def look_up(self, entry: JobEntry, item: int) -> ItemView:
         """Return one item as it stands now, without taking note of it.

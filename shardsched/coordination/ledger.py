@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shardsched.core.fire import MAX_MESSAGE_LENGTH, Cause, Cursor, ItemState, Marker, encode_cursor, encode_marker
+from shardsched.core.paths import last_part
 from shardsched.registry.base import Check, Create, Delete, Put, Refused
 
 if TYPE_CHECKING:
@@ -130,7 +131,8 @@ class Ledger:
 
     def _attempt(self, entry: JobEntry, runs: Sequence[tuple[Run, ItemView, str]], now: datetime) -> Attempt:
         fence = self._lease.fence()
-        incarnation = self._lease.incarnation
+        # Not the lease's own, which another thread may change between the two.
+        incarnation = last_part(fence.path)
         operations: list[Operation] = [
             fence,
             Check(self._paths.job(entry.name), entry.version),
@@ -237,13 +239,16 @@ class Ledger:
     def release(self, job: str, release: Release, view: ItemView, now: datetime) -> Future[Outcome]:
         """Send that a marker of ours is given back, since no run of ours is behind it.
 
-        The cursor stays *running* where the fire is to be run again, and becomes *lost* where it is not.
+        The cursor stays *running* where the fire is to be run again, and becomes *lost* where it is not. It must have
+        the version that it was read with: once our marker has gone, another may stand at its path.
 
         Raises:
             SessionLostError: There is no session; the marker is gone with it.
         """
         operations: list[Operation] = [self._lease.fence(), Delete(self._paths.marker(job, release.item))]
         cursor = view.cursor
+        if view.cursor_version is not None:
+            operations.insert(1, Check(self._paths.cursor(job, release.item), view.cursor_version))
         if release.is_final and cursor is not None and view.marker is not None and cursor.run == view.marker.run:
             lost = replace(
                 cursor,

@@ -106,8 +106,9 @@ class Membership:
         return holder if holder is not None else self._try_join()
 
     def _joined(self, record: ExecutorRecord, sent_at: float, session_id: str) -> None:
-        self._record = record
-        self._is_written = True
+        # Another thread may have changed the record meanwhile.
+        self._record = replace(self._record, incarnation=record.incarnation)
+        self._is_written = self._record == record
         self._keep_ticket()
         self._lease.join(record.incarnation, sent_at, session_id)
         logger.info(

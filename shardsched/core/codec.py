@@ -134,7 +134,7 @@ class Fields:
         try:
             return kind(text)
         except ValueError:
-            raise self.corrupt(f"{key!r} is {text!r}, not one of {', '.join(kind)}") from None
+            raise self.corrupt(f"{key!r} is {text[:64]!r}, not one of {', '.join(kind)}") from None
 
     def mapping(self, key: str) -> dict[str, Any]:
         """Return an object, empty where there is none."""
@@ -146,7 +146,7 @@ class Fields:
         value = self.mapping(key)
         for name, text in value.items():
             if not isinstance(text, str):
-                raise self.corrupt(f"{key!r} has a value for {name!r} that is not a text")
+                raise self.corrupt(f"{key!r} has a value for {name[:64]!r} that is not a text")
             try:
                 (name + text).encode()
             except UnicodeEncodeError:

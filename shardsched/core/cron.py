@@ -29,6 +29,9 @@ MAX_LENGTH = 256
 _FULL_WIDTH = {"\uff1f": "?", "\uff0c": ",", "\uff0a": "*", "\uff0d": "-", "\uff0f": "/", "\u3000": " ", "\uff03": "#"}
 """What a Chinese or Japanese keyboard types, and what is meant."""
 _BLANKS = re.compile(r"[ \t]+")
+_RANDOM = re.compile(r"(?:^|,)[RH](?:$|[(/,])|~")
+"""The random and hashed values of croniter and Jenkins, and the random range of OpenBSD's cron."""
+_FIELD_NAMES = ("second", "minute", "hour", "day of month", "month", "day of week", "year")
 
 
 class Dialect(StrEnum):
@@ -126,13 +129,13 @@ def _schedule(expression: str) -> tuple[Wall, bool]:
     fields = _fields(expression)
     if fields and fields[0].startswith("@"):
         fields = expand_macro(" ".join(fields)).split()
+    if not 5 <= len(fields) <= 7:
+        reason = f"it has {len(fields)} fields; write 5 (Unix: minute first) or 6 or 7 (Quartz: second first)"
+        raise CronExpressionError(expression=expression, reason=reason)
     _refuse_random(expression, fields)
     if len(fields) == 5:
         return parse_unix(expression, fields), fields[0].startswith("*") or fields[1].startswith("*")
-    if len(fields) in {6, 7}:
-        return parse_quartz(expression, fields), any(text.startswith(("*", "/", "0/")) for text in fields[1:3])
-    reason = f"it has {len(fields)} fields; write 5 (Unix: minute first) or 6 or 7 (Quartz: second first)"
-    raise CronExpressionError(expression=expression, reason=reason)
+    return parse_quartz(expression, fields), any(text.startswith(("*", "/", "0/")) for text in fields[1:3])
 
 
 def _refuse_foreign(expression: str) -> None:
@@ -146,7 +149,8 @@ def _refuse_foreign(expression: str) -> None:
 
 
 def _refuse_random(expression: str, fields: list[str]) -> None:
-    for text in fields:
-        if re.match(r"[RH](?:$|[(/~])", text.upper()) or "~" in text:
-            reason = f"{text!r} asks for a random value, and every executor would draw another; write a number"
-            raise CronExpressionError(expression=expression, reason=reason)
+    names = _FIELD_NAMES if len(fields) > 5 else _FIELD_NAMES[1:]
+    for name, text in zip(names, fields, strict=False):
+        if _RANDOM.search(text.upper()):
+            reason = f"{text!r}: asks for a random value, and every executor would draw another; write a number"
+            raise CronExpressionError(expression=expression, field=name, reason=reason)

@@ -40,6 +40,8 @@ class Event(StrEnum):
     """A job cannot be used as it is stored."""
     JOB_REMOVED = "job_removed"
     """A deleted job's last nodes went."""
+    ITEMS_READ = "items_read"
+    """Items that were gained have been read: they can fire from now on."""
     ITEM_CLAIMED = "item_claimed"
     """A run was claimed."""
     CLAIM_LOST = "claim_lost"

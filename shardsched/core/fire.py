@@ -92,6 +92,8 @@ def encode_cursor(cursor: Cursor) -> bytes:
     fields = {name: getattr(cursor, name) for name in cursor.__dataclass_fields__}
     for name in ("fire", "run_fire", "started_at", "ended_at"):
         fields[name] = time_text(fields[name])
+    # Half a character in what an exception says must not keep the outcome of the run from being written.
+    fields["message"] = cursor.message.encode(errors="backslashreplace").decode()
     return encode(fields)
 
 

@@ -38,20 +38,30 @@ def parse_items(text: str) -> tuple[int, ...]:
     """Return the items that a text such as ``0-3,7`` names, in rising order.
 
     Raises:
-        ItemParameterError: It is not such a text, or names an item of 10,000 or above.
+        ItemParameterError: It is not such a text, or names an item of 10,000 or above, or more than 10,000 in all.
     """
     items: set[int] = set()
+    named_count = 0
     for part in text.split(",") if text else ():
         low, dash, high = part.partition("-")
         if not _is_number(low) or (dash and not _is_number(high)):
-            message = f"items {text!r}: {part!r} is not a number or a range; write items such as 0-3,7"
+            message = f"items {_shown(text)}: {_shown(part)} is not a number or a range; write items such as 0-3,7"
             raise ItemParameterError(message)
         first, last = int(low), int(high or low)
         if first > last or last >= MAX_ITEM_COUNT:
-            message = f"items {text!r}: {part!r} is not a rising range below {MAX_ITEM_COUNT}"
+            message = f"items {_shown(text)}: {part!r} is not a rising range below {MAX_ITEM_COUNT}"
+            raise ItemParameterError(message)
+        named_count += last + 1 - first
+        if named_count > MAX_ITEM_COUNT:
+            # A stored text of half a megabyte could else name the same ten thousand items seventy thousand times.
+            message = f"items {_shown(text)}: it names more than {MAX_ITEM_COUNT} items; write each once"
             raise ItemParameterError(message)
         items.update(range(first, last + 1))
     return tuple(sorted(items))
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def _is_number(text: str) -> bool:
@@ -112,12 +122,14 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def check_item_params(params: Mapping[Any, Any], item_count: int) -> None:
+def check_item_params(params: Any, item_count: int) -> None:
     """Refuse parameters for items that do not exist, or that are not texts.
 
     Raises:
         ItemParameterError: With the item at fault and the range allowed.
     """
+    if not isinstance(params, Mapping):
+        raise ItemParameterError("item parameters are not a mapping; give each item's text by its number")
     for item, value in params.items():
         if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < item_count:
             message = (

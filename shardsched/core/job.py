@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 MAX_CONFIG_BYTES = 256 * 1024
 """Largest stored configuration; half of what a node may hold, so that a reader never meets the limit."""
 
-_DAY_S = 86_400.0
+_MAX_S = 30 * 86_400.0
+_MAX_STOP_GRACE_S = 60.0
 
 
 class Misfire(StrEnum):
@@ -152,6 +153,7 @@ def check_job(config: JobConfig, now: datetime) -> JobConfig:
         ItemParameterError: Parameters for items that do not exist.
     """
     check_job_name(config.name)
+    _check_kinds(config)
     _check_counts(config)
     check_item_params(config.item_params, config.items)
     _check_seconds(config)
@@ -162,6 +164,19 @@ def check_job(config: JobConfig, now: datetime) -> JobConfig:
         message = f"the configuration has {size} bytes, {MAX_CONFIG_BYTES} are allowed; shorten the parameters"
         raise JobConfigError(message, setting="item_params")
     return config
+
+
+def _check_kinds(config: JobConfig) -> None:
+    kinds: tuple[tuple[str, type, str], ...] = (
+        ("failover", bool, "true or false"),
+        ("paused", bool, "true or false"),
+        ("cron", str, "a text"),
+        ("timezone", str, "a text"),
+    )
+    for setting, kind, what in kinds:
+        value = getattr(config, setting)
+        if not isinstance(value, kind):
+            raise JobConfigError(f"{setting} is {value!r}; give {what}", setting=setting)
 
 
 def _check_counts(config: JobConfig) -> None:
@@ -177,10 +192,10 @@ def _check_counts(config: JobConfig) -> None:
 
 def _check_seconds(config: JobConfig) -> None:
     bounds: tuple[tuple[str, Any, float, float], ...] = (
-        ("misfire_grace", config.misfire_grace_s, 0.0, 30 * _DAY_S),
-        ("timeout", config.timeout_s, 0.1, 30 * _DAY_S),
-        ("warn_after", config.warn_after_s, 0.1, 30 * _DAY_S),
-        ("stop_grace", config.stop_grace_s, 0.0, 60.0),
+        ("misfire_grace", config.misfire_grace_s, 0.0, _MAX_S),
+        ("timeout", config.timeout_s, 0.1, _MAX_S),
+        ("warn_after", config.warn_after_s, 0.1, _MAX_S),
+        ("stop_grace", config.stop_grace_s, 0.0, _MAX_STOP_GRACE_S),
     )
     for setting, value, low, high in bounds:
         if value is None and setting in {"timeout", "warn_after"}:
@@ -265,10 +280,10 @@ def decode_job(path: str, name: str, value: bytes) -> JobConfig:
         param=fields.text("param", ""),
         failover=fields.flag("failover", default=True),
         misfire=fields.choice("misfire", Misfire, "once"),
-        misfire_grace_s=fields.number("misfire_grace_s", 60.0),
-        timeout_s=fields.number("timeout_s") if fields.has("timeout_s") else None,
-        warn_after_s=fields.number("warn_after_s") if fields.has("warn_after_s") else None,
-        stop_grace_s=fields.number("stop_grace_s", 5.0),
+        misfire_grace_s=fields.number("misfire_grace_s", 60.0, high=_MAX_S),
+        timeout_s=fields.number("timeout_s", high=_MAX_S) if fields.has("timeout_s") else None,
+        warn_after_s=fields.number("warn_after_s", high=_MAX_S) if fields.has("warn_after_s") else None,
+        stop_grace_s=fields.number("stop_grace_s", 5.0, high=_MAX_STOP_GRACE_S),
         isolation=fields.choice("isolation", Isolation, "process"),
         strategy=fields.choice("strategy", Strategy, "sticky"),
         labels=fields.texts("labels"),

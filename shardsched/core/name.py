@@ -8,14 +8,16 @@ from shardsched.errors import ConfigurationError, JobConfigError, SettingsError
 
 MAX_NAME_LENGTH = 128
 """Longest name, in characters."""
+_LAST_CHARACTER = "\uffef"
+"""Last character that ZooKeeper takes in a path."""
 
 
 def name_fault(name: object) -> str | None:
     """Return what is wrong with a name, or None.
 
     A name has 1 to 128 letters (of any script), digits, ``-``, ``_`` and ``.``, and is not ``.`` or ``..``. That keeps
-    it one part of a path in every registry: ZooKeeper refuses control characters, and a lone surrogate would kill
-    kazoo's connection thread for good (kazoo 2.11).
+    it one part of a path in every registry: ZooKeeper refuses control characters and all beyond U+FFEF (letters of dead
+    scripts and rare ideographs), and a lone surrogate would kill kazoo's connection thread for good (kazoo 2.11).
     """
     if not isinstance(name, str):
         return "it is not a text"
@@ -26,7 +28,7 @@ def name_fault(name: object) -> str | None:
     if name in {".", ".."}:
         return "it is a relative path"
     for character in name:
-        if not (character.isalnum() or character in "-_."):
+        if not (character.isalnum() or character in "-_.") or character > _LAST_CHARACTER:
             return f"it has the character {character!a}"
     return None
 

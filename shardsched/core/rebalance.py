@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from shardsched.core.assignment import MAX_LAYOUT_COUNT, Assignment, Layout
@@ -12,10 +12,13 @@ from shardsched.core.sharding import Need, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from shardsched.core.job import JobConfig
     from shardsched.core.view import FleetView, JobEntry
+
+
+_LAST_AT = datetime.max.replace(tzinfo=UTC) - timedelta(seconds=1)
+"""Latest time that a layout without a further fire is begun after: a stored cursor may hold any time there is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +102,7 @@ def _laid_out(entry: JobEntry, config: JobConfig, claimed: Mapping[str, datetime
     if entry.name not in claimed:
         return None
     latest = claimed[entry.name] or config.armed_at
-    begins = config.parsed_cron().next_fire(latest) or latest + timedelta(seconds=1)
+    begins = config.parsed_cron().next_fire(latest) or min(latest, _LAST_AT) + timedelta(seconds=1)
     earlier = [one for one in assignment.layouts if one.from_fire is None or one.from_fire < begins]
     layouts = (*earlier[-(MAX_LAYOUT_COUNT - 1) :], replace(layout, from_fire=begins))
     return replace(assignment, layouts=layouts)

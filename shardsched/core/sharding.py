@@ -1,11 +1,17 @@
 """How items are spread over executors: pure, the same whatever the order of the executors.
 
-*Sticky*, the default, keeps what it can. For each job every eligible executor gets the floor or the ceiling of an equal
-share. An item stays with its owner as long as that owner is eligible and not over its share. What is free goes first
-to executors below the floor, then to those with the fewest items in the whole fleet. Last, while one executor has at
-least two items more in all than another, an item of a job whose shares allow it moves from the one to the other: so a
-thousand jobs of one item spread as evenly as one job of a thousand, and a joiner takes just its share. The outcome of a
-spread is a fixed point: spreading again changes nothing.
+*Sticky*, the default, keeps what it can. Its rule, in order:
+
+1. In each job every eligible executor gets the floor or the ceiling of an equal share.
+2. An item stays with its owner as long as that owner is eligible and not over its share. Where not all that hold the
+   ceiling may keep it, those with the most items of other jobs give.
+3. What is free goes to executors below the floor, then to those with the fewest items in the whole fleet.
+4. While one executor has at least two items more in all than another, and a job has the first at its ceiling and the
+   second at its floor, one item of that job goes from the one to the other: the most loaded gives, the least loaded
+   takes, and an item that is new to the giver goes rather than one that it had before.
+
+So a thousand jobs of one item spread as evenly as one job of a thousand; a leaver moves its items only, and a joiner
+takes just its share, as far as 1 and 4 leave a choice. The outcome is a fixed point: spreading again changes nothing.
 
 The other strategies give ElasticJob's results (version 3: its average allocation, odevity sort by name and round robin
 by name), with executors in the order of their names; they do not look at who owns what.
@@ -13,6 +19,7 @@ by name), with executors in the order of their names; they do not look at who ow
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -61,7 +68,7 @@ def spread(needs: Sequence[Need]) -> Owners:
 
 
 def _elastic(need: Need) -> dict[str, tuple[int, ...]]:
-    names = sorted(need.eligible)
+    names = sorted(set(need.eligible))
     if not names:
         return {}
     code = java_hash(need.job)
@@ -94,9 +101,11 @@ class _Share:
     """One sticky job while its items are spread."""
 
     def __init__(self, need: Need) -> None:
+        names = sorted(set(need.eligible))
         self.job = need.job
-        names = sorted(need.eligible)
         self.held: dict[str, list[int]] = {name: [] for name in names}
+        self.given: dict[str, list[int]] = {name: [] for name in names}
+        """By executor: of the items it holds, those that are new to it. They can go on to another at no cost."""
         taken: set[int] = set()
         for name in names:
             for item in need.current.get(name, ()):
@@ -110,39 +119,51 @@ class _Share:
         """Return the owners as they stand."""
         return {name: tuple(sorted(items)) for name, items in self.held.items() if items}
 
-    def trim(self, load: Mapping[str, int]) -> None:
-        """Free what executors hold over their share; the most loaded give first."""
-        over = sorted(
-            (name for name, items in self.held.items() if len(items) > self.low),
-            key=lambda name: (load.get(name, 0), name),
-        )
+    def trim(self, load: dict[str, int]) -> None:
+        """Free what executors hold over their share; those with the most of other jobs give first."""
+        over = [name for name, items in self.held.items() if len(items) > self.low]
+        over.sort(key=lambda name: (load[name] - len(self.held[name]), name))
         for rank, name in enumerate(over):
             share = self.low + (1 if rank < self.extra_count else 0)
             items = sorted(self.held[name])
             self.held[name] = items[:share]
             self.free.extend(items[share:])
-        self.free.sort()
+            load[name] -= len(items) - len(self.held[name])
+        self.free.sort(reverse=True)
 
-    def fill(self, load: dict[str, int]) -> None:
-        """Give the free items away: to the floor first, then to the least loaded."""
+    def fill_floors(self, load: dict[str, int]) -> None:
+        """Give free items to executors below the floor."""
         for name, items in self.held.items():
-            while len(items) < self.low and self.free:
-                items.append(self.free.pop(0))
-                load[name] = load.get(name, 0) + 1
-        open_names = [name for name, items in self.held.items() if len(items) == self.low]
-        for name in sorted(open_names, key=lambda name: (load.get(name, 0), name))[: len(self.free)]:
-            self.held[name].append(self.free.pop(0))
-            load[name] = load.get(name, 0) + 1
+            while len(items) < self.low:
+                self._give(name, load)
 
-    def can_move(self, giver: str, taker: str) -> bool:
-        """Whether an item may go from one to the other with every share still the floor or the ceiling."""
-        return taker in self.held and len(self.held[giver]) > self.low and len(self.held[taker]) == self.low
+    def fill_extras(self, load: dict[str, int]) -> None:
+        """Give what is left to the least loaded, one item each."""
+        if self.free:
+            at_floor = [name for name, items in self.held.items() if len(items) == self.low]
+            for name in sorted(at_floor, key=lambda name: (load[name], name))[: len(self.free)]:
+                self._give(name, load)
+
+    def _give(self, name: str, load: dict[str, int]) -> None:
+        item = self.free.pop()
+        self.held[name].append(item)
+        self.given[name].append(item)
+        load[name] += 1
+
+    def is_at_ceiling(self, name: str) -> bool:
+        """Whether an executor may lose an item."""
+        return len(self.held.get(name, ())) > self.low
+
+    def is_at_floor(self, name: str) -> bool:
+        """Whether an executor may gain an item."""
+        return name in self.held and len(self.held[name]) == self.low
 
     def move(self, giver: str, taker: str) -> None:
-        """Give the giver's last item to the taker."""
-        items = sorted(self.held[giver])
-        self.held[taker].append(items.pop())
-        self.held[giver] = items
+        """Hand one item over, rather one that is new to the giver."""
+        item = self.given[giver].pop() if self.given[giver] else max(self.held[giver])
+        self.held[giver].remove(item)
+        self.held[taker].append(item)
+        self.given[taker].append(item)
 
 
 class _Sticky:
@@ -151,6 +172,9 @@ class _Sticky:
     def __init__(self, shares: Sequence[_Share], load: dict[str, int]) -> None:
         self._shares = shares
         self._load = load
+        self._movable: dict[tuple[str, str], deque[_Share]] = {}
+        """By giver and taker, made when first asked for: jobs of which an item may go from the one to the other. None
+        is missing; one whose time has passed is found out when it is taken."""
 
     def settle(self) -> None:
         load = self._load
@@ -158,47 +182,61 @@ class _Sticky:
             for name, items in share.held.items():
                 load[name] = load.get(name, 0) + len(items)
         for share in self._shares:
-            for name, items in share.held.items():
-                load[name] -= len(items)
             share.trim(load)
-            for name, items in share.held.items():
-                load[name] += len(items)
+        # Floors are forced and extras are free to choose, so the extras of all jobs come last.
         for share in self._shares:
-            share.fill(load)
-        self._level()
-
-    def _level(self) -> None:
-        """Move items one by one from the most to the least loaded, while that helps and shares allow it."""
-        givers: dict[str, list[_Share]] = {name: [] for name in self._load}
+            share.fill_floors(load)
         for share in self._shares:
-            for name, items in share.held.items():
-                if len(items) > share.low:
-                    givers[name].append(share)
-        while self._level_once(givers):
+            share.fill_extras(load)
+        while self._level_once():
             pass
 
-    def _level_once(self, givers: dict[str, list[_Share]]) -> bool:
+    def _level_once(self) -> bool:
+        """Move one item, rather from the most to the least loaded; return whether any could move.
+
+        Always one item only: were two executors levelled at once, the taker would soon be a giver itself, and items
+        would go round among executors that nothing had happened to.
+        """
         load = self._load
         by_load = sorted(load, key=lambda name: (load[name], name))
         for giver in reversed(by_load):
             for taker in by_load:
                 if load[giver] - load[taker] < 2:
                     break
-                if self._move_some(givers, giver, taker):
+                share = self._take_movable(giver, taker)
+                if share is not None:
+                    self._move(share, giver, taker)
                     return True
         return False
 
-    def _move_some(self, givers: dict[str, list[_Share]], giver: str, taker: str) -> bool:
-        """Move items between two executors until they are level; return whether any moved."""
-        load, kept, is_moved = self._load, [], False
-        for share in givers[giver]:
-            if load[giver] - load[taker] >= 2 and share.can_move(giver, taker):
-                share.move(giver, taker)
-                givers[taker].append(share)
-                load[giver] -= 1
-                load[taker] += 1
-                is_moved = True
+    def _take_movable(self, giver: str, taker: str) -> _Share | None:
+        waiting = self._movable.get((giver, taker))
+        if waiting is None:
+            waiting = self._movable[giver, taker] = deque()
+            for share in self._shares:
+                if share.is_at_ceiling(giver) and share.is_at_floor(taker):
+                    self._add_movable(share, giver, taker)
+        while waiting:
+            share = waiting.popleft()
+            if share.is_at_ceiling(giver) and share.is_at_floor(taker):
+                return share
+        return None
+
+    def _add_movable(self, share: _Share, giver: str, taker: str) -> None:
+        waiting = self._movable.get((giver, taker))
+        if waiting is None:
+            return
+        if share.given[giver]:
+            waiting.appendleft(share)
+        else:
+            waiting.append(share)
+
+    def _move(self, share: _Share, giver: str, taker: str) -> None:
+        share.move(giver, taker)
+        self._load[giver] -= 1
+        self._load[taker] += 1
+        for name in share.held:
+            if share.is_at_floor(name):
+                self._add_movable(share, taker, name)
             else:
-                kept.append(share)
-        givers[giver] = kept
-        return is_moved
+                self._add_movable(share, name, giver)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shardsched.execution.frame import FrameError
 from shardsched.execution.oom_counter import OomCounter
 from shardsched.execution.outcome import Outcome, Stop, Verdict, judge_unstarted
-from shardsched.execution.process_tree import Mark, signal_group
+from shardsched.execution.process_tree import MAX_NUMBER, Mark, signal_group
 from shardsched.execution.starter import Starter
 from shardsched.execution.sweep import (
     close_ward,
@@ -68,7 +68,7 @@ class Custody:
         self._clock = clock
         self._greeted_at = 0.0
         self._wards: dict[str, Ward] = {}
-        self._ward_count = 0
+        self._last_number = 0
         self._oom_counter = OomCounter()
         self._starter = Starter(config, nofile, watch=self._watch_starter, forget=self._forget)
 
@@ -92,8 +92,8 @@ class Custody:
 
     def launch(self, order: dict[str, Any]) -> None:
         """Take a run over."""
-        self._ward_count += 1
-        ward = Ward(order, self._ward_count)
+        self._last_number = self._last_number % MAX_NUMBER + 1
+        ward = Ward(order, self._last_number)
         self._wards[ward.run] = ward
         refusal = self._refusal(order["epoch"])
         if refusal is not None:

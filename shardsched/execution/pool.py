@@ -16,7 +16,7 @@ from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import ExecutionError, ShutdownError
 from shardsched.execution.frame import pack
 from shardsched.execution.outcome import Outcome
-from shardsched.execution.report import ended_event, ready_event
+from shardsched.execution.report import ended_event, lost_event, ready_event
 from shardsched.execution.run import (
     PoolEvent,
     PoolFailed,
@@ -274,17 +274,7 @@ class ProcessPool:
             spec = self._runs[run_id]
             started_at = self._started_at.get(run_id)
             duration_s = 0.0 if started_at is None else self._clock.boot() - started_at
-            self._end(
-                RunEnded(
-                    run_id=run_id,
-                    job=spec.job,
-                    item=spec.item,
-                    outcome=outcome,
-                    message=message,
-                    duration_s=duration_s,
-                    log_path=self._log_path(spec),
-                )
-            )
+            self._end(lost_event(spec, outcome, message, duration_s, self._log_path(spec)))
 
     def _end(self, event: RunEnded) -> None:
         self._tell(event)

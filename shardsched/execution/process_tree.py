@@ -28,6 +28,8 @@ _LIMITS_LINE = b"\nMax file locks"
 _OURS = 1 << 62
 _COOKIE_BITS = 38
 _NUMBER_BITS = 24
+MAX_NUMBER = (1 << _NUMBER_BITS) - 1
+"""Highest number of an item; then they begin anew at 1, long after the first have gone."""
 
 
 class Mark(NamedTuple):
@@ -48,7 +50,7 @@ class Mark(NamedTuple):
         """The form in the limits; never a limit that anybody else would set."""
         digest = hashlib.blake2b(self.cookie.encode(), digest_size=8).digest()
         cookie = int.from_bytes(digest, "big") & ((1 << _COOKIE_BITS) - 1)
-        return _OURS | cookie << _NUMBER_BITS | self.number & ((1 << _NUMBER_BITS) - 1)
+        return _OURS | cookie << _NUMBER_BITS | self.number & MAX_NUMBER
 
 
 class Stat(NamedTuple):

@@ -49,3 +49,16 @@ def ended_event(spec: RunSpec, message: Mapping[str, Any]) -> RunEnded:
         log_path=message["log"],
         dropped_bytes=message["dropped_bytes"],
     )
+
+
+def lost_event(spec: RunSpec, outcome: Outcome, message: str, duration_s: float, log_path: str) -> RunEnded:
+    """Return the event for a run of which no warden can tell any more."""
+    return RunEnded(
+        run_id=spec.run_id,
+        job=spec.job,
+        item=spec.item,
+        outcome=outcome,
+        message=message,
+        duration_s=duration_s,
+        log_path=log_path,
+    )

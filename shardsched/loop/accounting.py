@@ -58,8 +58,8 @@ class Accounting:
             outcome = wait_for(future, ANSWER_S)
             if isinstance(outcome, Committed):
                 self._written(chunk, outcome.versions)
-            elif outcome.index == 0:
-                self._lease.lose()
+            elif self._lease.fenced_off(outcome):
+                continue
             elif len(chunk) > 1:
                 for ending in chunk:
                     self._write_alone(ending)
@@ -80,9 +80,7 @@ class Accounting:
         outcome = wait_for(self._ledger.complete([ending]), ANSWER_S)
         if isinstance(outcome, Committed):
             self._written([ending], outcome.versions)
-        elif outcome.index == 0:
-            self._lease.lose()
-        else:
+        elif not self._lease.fenced_off(outcome):
             self._look_up(ending)
 
     def _look_up(self, ending: Ending) -> None:
@@ -112,9 +110,11 @@ class Accounting:
         view = ItemView(cursor=claimed.cursor, cursor_version=claimed.version, marker=claimed.marker)
         release = Release(item=claimed.item, is_final=not is_failed_over)
         outcome = wait_for(self._ledger.release(claimed.job, release, view, now), ANSWER_S)
-        if not isinstance(outcome, Committed) and outcome.index == 0:
-            self._lease.lose()
-            return
+        if not isinstance(outcome, Committed):
+            if self._lease.fenced_off(outcome):
+                return
+            # Its answer was lost before and it was done: somebody else may run the item by now.
+            logger.debug("an interrupted run was given back already", extra={"run": claimed.marker.run})
         logger.warning(
             "gave an interrupted run back",
             extra={"event": Event.MARKER_RELEASED, "job": claimed.job, "item": claimed.item, "run": claimed.marker.run},

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from shardsched.core.events import Event
 from shardsched.core.fire import Cause
-from shardsched.core.view import ItemView
 from shardsched.errors import RegistryUnavailableError, SessionLostError
 from shardsched.registry.base import Committed, Refused, wait_for
 
@@ -66,10 +65,6 @@ class Claiming:
         self._new_run_id = new_run_id
         self._unresolved: dict[str, tuple[Claimed, JobEntry]] = {}
 
-    def forget_all(self) -> None:
-        """Forget claims whose answer was lost: their session is over."""
-        self._unresolved.clear()
-
     def claim(self, groups: Iterable[tuple[JobEntry, Sequence[Candidate]]], now: datetime) -> ClaimResult:
         """Claim candidates, all jobs at once, and launch what was won.
 
@@ -94,7 +89,7 @@ class Claiming:
             outcome = wait_for(attempt.future, ANSWER_S)
         except SessionLostError:
             self._drop(attempt)
-            self._lease.lose()
+            self._lease.lose(attempt.claims[0].incarnation)
         except RegistryUnavailableError:
             self._lost_answer(attempt)
             result.stale.add(attempt.entry.name)
@@ -118,9 +113,9 @@ class Claiming:
         job, culprit = attempt.entry.name, attempt.culprit(refused)
         fields = {"event": Event.CLAIM_LOST, "job": job, "operation": refused.index}
         logger.debug("lost a claim: %s", refused.reason, extra=fields)
-        if refused.index == 0:
-            self._lease.lose()
-        elif culprit is None:
+        if self._lease.fenced_off(refused):
+            return
+        if culprit is None:
             result.stale.add(job)
         else:
             self._book.forget(job, culprit.item)
@@ -145,19 +140,28 @@ class Claiming:
         logger.log(level, text, extra=fields | {"job": claimed.job, "item": claimed.item, "run": claimed.marker.run})
         self._launcher.launch(claimed, config)
 
-    def adopt(self, read: Iterable[tuple[JobEntry, int]]) -> None:
-        """Launch claims whose answer was lost and which were committed, now that their items were read again."""
-        if not self._unresolved:
-            return
-        items = {(entry.name, item) for entry, item in read}
+    def resolve(self) -> set[str]:
+        """Find out about claims whose answer was lost, and launch those that were committed.
+
+        They are ours also where the item has another owner by now, who waits for their markers to vanish.
+
+        Returns:
+            Jobs to plan again.
+
+        Raises:
+            RegistryUnavailableError: No answer; what is not known yet is asked again by a later call.
+        """
+        touched: set[str] = set()
         for run_id, (claimed, entry) in list(self._unresolved.items()):
-            if (claimed.job, claimed.item) not in items:
-                continue
+            touched.add(claimed.job)
+            view = self._book.look_up(entry, claimed.item)
             del self._unresolved[run_id]
-            view = self._book.items(claimed.job).get(claimed.item, ItemView())
             is_ours = view.marker is not None and view.marker.run == run_id
-            if is_ours and claimed.incarnation == self._lease.incarnation and view.cursor_version is not None:
+            # A claim of a session that has ended meanwhile is void, whatever became of it.
+            is_void = claimed.incarnation != self._lease.incarnation
+            if is_ours and not is_void and view.cursor_version is not None:
                 self._start(replace(claimed, version=view.cursor_version), entry)
+        return touched
 
 
 def tell_missed(job: str, item: int, missed: Missed) -> None:

@@ -59,18 +59,22 @@ class RunTable:
         self._endings.pop(run_id, None)
         self._interrupted.pop(run_id, None)
 
-    def drop_all(self) -> tuple[Claimed, ...]:
-        """Forget everything, as when the session was lost; return what was live or not accounted for.
+    def drop_void(self, incarnation: str) -> tuple[Claimed, ...]:
+        """Forget every run that was not claimed under the present session, and return them.
 
         Runs whose code has not ended yet stay known as ghosts: their items must not start here meanwhile.
+
+        Args:
+            incarnation: The present session's fence, empty if there is none. A run may have been claimed under it
+                before the loop hears that the one before has ended.
         """
-        void = tuple(run.claimed for run in self._runs.values())
-        ghosts = {run_id: run.claimed for run_id, run in self._runs.items() if run.is_live}
-        self._ghosts.update({run_id: (claimed.job, claimed.item) for run_id, claimed in ghosts.items()})
-        self._runs.clear()
-        self._endings.clear()
-        self._interrupted.clear()
-        return void
+        void = [run for run in self._runs.values() if run.claimed.incarnation != incarnation]
+        for run in void:
+            claimed = run.claimed
+            if run.is_live:
+                self._ghosts[claimed.marker.run] = (claimed.job, claimed.item)
+            self.drop(claimed.marker.run)
+        return tuple(run.claimed for run in void)
 
     def get(self, run_id: str) -> ActiveRun | None:
         """Return a run, None if it is not ours or is accounted for."""

@@ -56,8 +56,8 @@ class Settling:
         outcome = wait_for(future, ANSWER_S)
         if isinstance(outcome, Committed):
             _tell(job, one)
-        elif outcome.index == 0:
-            self._lease.lose()
+        else:
+            self._lease.fenced_off(outcome)
 
 
 def _tell(job: str, one: Settle | Release) -> None:

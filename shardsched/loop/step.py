@@ -131,17 +131,19 @@ class Loop:
         jobs, is_fleet_changed = self._mirror.take_changes()
         self._touched |= jobs
         self._touched.update(self._agenda.pop_due(now))
-        if self._lease.incarnation:
+        incarnation = self._lease.incarnation
+        if incarnation:
             try:
                 self._act(now, is_fleet_changed=is_fleet_changed)
             except RegistryUnavailableError as error:
                 logger.debug("no answer from the registry: %s", error)
                 self._retry_at = now + RETRY
             except SessionLostError:
-                self._lease.lose()
+                self._lease.lose(incarnation)
         self._set_wake()
 
     def _act(self, now: datetime, *, is_fleet_changed: bool) -> None:
+        self._touched |= self._claiming.resolve()
         self._stops.stop_asked(self._touched, is_fleet_changed=is_fleet_changed)
         self._touched |= self._accounting.write(now)
         if self._runs.endings() or self._runs.interrupted():
@@ -172,18 +174,17 @@ class Loop:
             case Resync():
                 self._touched.update(self._mirror.job_names())
             case SessionEnded():
-                self._void_all()
+                self._forget_void()
             case Interrupt(stopping=stopping, grace_s=grace_s):
                 self._stops.stop_all(stopping, grace_s)
 
-    def _void_all(self) -> None:
-        """Forget every claim: the session is over, and everything was stopped."""
-        for claimed in self._runs.drop_all():
+    def _forget_void(self) -> None:
+        """Forget every claim of a session that is over; what ran under it was stopped."""
+        for claimed in self._runs.drop_void(self._lease.incarnation):
             logger.warning(
                 "a claim is void with its session",
                 extra={"event": Event.COMPLETION_DROPPED, "job": claimed.job, "item": claimed.item},
             )
-        self._claiming.forget_all()
         self._book.forget_all()
         self._waiting.clear()
 
@@ -196,17 +197,20 @@ class Loop:
     def _plan_jobs(self, now: datetime) -> None:
         entries = self._touched_entries()
         entries = self._read_unread(entries)
+        settled: set[str] = set()
         candidates: list[Candidate] = []
         for entry in entries:
-            self._touched.discard(entry.name)
             planned = self._plan_job(entry, now)
             if planned is None:
                 continue
             if self._settling.settle(entry, planned, now):
-                self._touched.add(entry.name)
+                settled.add(entry.name)
                 self._has_more = True
             priority = entry.config.priority if entry.config else 0
             candidates.extend(Candidate(job=entry.name, priority=priority, run=run) for run in planned.runs)
+        # Only now, since without an answer to a settling what is due of the other jobs would be forgotten too.
+        self._touched.difference_update(entry.name for entry in entries)
+        self._touched |= settled
         self._claim(candidates, {entry.name: entry for entry in entries}, now)
 
     def _touched_entries(self) -> list[JobEntry]:
@@ -243,7 +247,6 @@ class Loop:
                 self._has_more = True
         if unread:
             self._book.read(unread)
-            self._claiming.adopt(unread)
         return ready
 
     def _plan_job(self, entry: JobEntry, now: datetime) -> JobPlan | None:

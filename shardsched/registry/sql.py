@@ -41,8 +41,6 @@ Result = TypeVar("Result")
 
 LOOKS_PER_TIMEOUT = 10
 """How often each client looks for sessions that are over, within its own time-out; at least once a second."""
-OPEN_PAUSE_S = 0.3
-"""Between two attempts to reach a database when a registry opens."""
 
 
 class SqlRegistry(Registry):
@@ -100,11 +98,9 @@ class SqlRegistry(Registry):
                 raise RegistryUnavailableError("this registry was opened or closed before; make a new one")
             link = Link(self._dialect)
             watcher = Watcher(link, self._store, self._callbacks, self._look, self._look_if_mine)
-            worker = Worker(
-                link, self._store, self._session, watcher, self._clock, self._timeout_s, look_s=self._tick_s
-            )
+            worker = Worker(link, self._store, self._session, watcher, self._clock, self._timeout_s, self._tick_s)
             try:
-                self._persevere(lambda: link.write(self._store.prepare), timeout_s)
+                link.write_when_reached(self._store.prepare, timeout_s)
                 worker.begin_session()
             except BaseException:
                 watcher.stop(0.0)
@@ -115,18 +111,6 @@ class SqlRegistry(Registry):
         self._callbacks.start()
         watcher.start()
         worker.start()
-
-    @staticmethod
-    def _persevere(attempt: Callable[[], None], timeout_s: float) -> None:
-        deadline = time.monotonic() + timeout_s
-        pause = threading.Event()
-        while True:
-            try:
-                return attempt()
-            except RegistryUnavailableError:
-                if time.monotonic() + OPEN_PAUSE_S > deadline:
-                    raise
-                pause.wait(OPEN_PAUSE_S)
 
     def close(self) -> None:
         """End the session and all threads, within about 5 s whatever the database does."""

@@ -26,6 +26,8 @@ BUSY_PATIENCE_S = 30.0
 """How long a transaction is tried again because others are in the way."""
 BUSY_PAUSE_S = 0.01
 """Between two tries; the database itself has waited before."""
+REACH_PAUSE_S = 0.25
+"""Between two attempts to reach a database that does not answer."""
 
 
 class Link:
@@ -37,6 +39,7 @@ class Link:
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._in_use: list[Any] = []
+        self._generation = 0
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """Return what is read.
@@ -59,6 +62,21 @@ class Link:
         """
         return self._patiently(lambda: self._once(work, writes=True), patience_s)
 
+    def write_when_reached(self, work: Callable[[Connection], Result], timeout_s: float) -> Result:
+        """Do as `write` does, but keep trying for a while when the database does not answer.
+
+        Raises:
+            RegistryUnavailableError: No answer in time.
+            RegistryAccessError: We may not, or the database is damaged.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                return self.write(work, timeout_s)
+            except RegistryUnavailableError:
+                if time.monotonic() > deadline or self._closed.wait(REACH_PAUSE_S):
+                    raise
+
     @contextlib.contextmanager
     def hold(self) -> Iterator[Connection]:
         """Lend a connection for long, on which each statement stands alone.
@@ -76,15 +94,20 @@ class Link:
             drivers = list(self._in_use)
         for driver in drivers:
             self.dialect.sever(driver)
-        self._engine.dispose()
+        self._discard()
 
     def stop_retrying(self) -> None:
         """Give up what waits for others."""
         self._closed.set()
 
     def close(self) -> None:
-        """Close all connections that nobody uses."""
+        """Close all connections: those in use when they are given back."""
         self._closed.set()
+        self._discard()
+
+    def _discard(self) -> None:
+        with self._lock:
+            self._generation += 1
         self._engine.dispose()
 
     def _once(self, work: Callable[[Connection], Result], *, writes: bool) -> Result:
@@ -97,12 +120,17 @@ class Link:
         with self._engine.connect().execution_options(**options) as connection:
             driver = connection.connection.driver_connection
             with self._lock:
+                generation = self._generation
                 self._in_use.append(driver)
             try:
                 yield connection
             finally:
                 with self._lock:
                     self._in_use.remove(driver)
+                    is_old = generation != self._generation
+                if is_old:
+                    # It would go back to a pool that was given up, and stay open there.
+                    connection.invalidate()
 
     def _patiently(self, attempt: Callable[[], Result], patience_s: float = BUSY_PATIENCE_S) -> Result:
         deadline = time.monotonic() + patience_s
@@ -145,7 +173,7 @@ class Link:
 
     def _unavailable(self, error: DBAPIError) -> RegistryError:
         return RegistryUnavailableError(
-            f"{self.dialect.place} gave no answer ({_first_line(error)}); read before repeating, for it may have happened"
+            f"{self.dialect.place} gave no answer ({_first_line(error)}); it may have happened: read before repeating"
         )
 
     def _damaged(self, error: SQLAlchemyError) -> RegistryError:

@@ -14,7 +14,7 @@ from sqlalchemy import delete, insert, or_, select, true, update
 from shardsched.errors import SessionLostError
 from shardsched.registry.base import Committed
 from shardsched.registry.sql_table import CHANGES, NODES, REGISTRY, SESSION_MARK, SESSIONS, prepare
-from shardsched.registry.sql_tree import chunks, draft_of, stubs, tell, write
+from shardsched.registry.sql_tree import chunks, draft, stubs, write_changes, write_draft
 from shardsched.registry.tree import Draft
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Store:
                 delete(NODES).where(NODES.c.owner.in_(some)).returning(NODES.c.path)
             ).scalars()
         ]
-        tell(connection, [*paths, *(SESSION_MARK + session for session in sessions)], sequence)
+        write_changes(connection, [*paths, *(SESSION_MARK + session for session in sessions)], sequence)
         self._dialect.announce(connection)
 
     # Writing
@@ -174,11 +174,11 @@ class Store:
             raise SessionLostError("the session has ended and nothing was written; begin anew")
         outcomes: list[Outcome] = []
         for number, operations in enumerate(transactions, 1):
-            draft = draft_of(connection, operations)
-            outcome = draft.apply(operations)
+            tried = draft(connection, operations)
+            outcome = tried.apply(operations)
             outcomes.append(outcome)
-            if isinstance(outcome, Committed) and draft.touched:
-                write(connection, draft, session_id, moment.sequence + number, moment.wall_us)
+            if isinstance(outcome, Committed) and tried.touched:
+                write_draft(connection, tried, session_id, moment.sequence + number, moment.wall_us)
                 is_written = True
         if is_written:
             self._dialect.announce(connection)

@@ -30,6 +30,12 @@ _PUT = (
 )
 
 
+def chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Cut values into as many as one statement takes."""
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]
+
+
 def nodes_at(connection: Connection, paths: Iterable[str]) -> dict[str, Node]:
     """Return the nodes that exist of these paths."""
     return {
@@ -49,8 +55,8 @@ def names_below(connection: Connection, paths: Sequence[str]) -> dict[str, tuple
     """Return the sorted names of the children of those paths that exist."""
     names: dict[str, list[str]] = {}
     for some in chunks(sorted(set(paths))):
-        statement = select(NODES.c.path, NODES.c.parent).where(or_(NODES.c.path.in_(some), NODES.c.parent.in_(some)))
         wanted = set(some)
+        statement = select(NODES.c.path, NODES.c.parent).where(or_(NODES.c.path.in_(some), NODES.c.parent.in_(some)))
         for path, parent in connection.execute(statement):
             if path in wanted:
                 names.setdefault(path, [])
@@ -59,29 +65,31 @@ def names_below(connection: Connection, paths: Sequence[str]) -> dict[str, tuple
     return {path: tuple(sorted(each)) for path, each in names.items()}
 
 
-def draft_of(connection: Connection, operations: Sequence[Operation]) -> Draft:
+def draft(connection: Connection, operations: Sequence[Operation]) -> Draft:
+    """Return a draft that knows the nodes which the operations can touch."""
     paths = {operation.path for operation in operations}
     paths |= {parent_path(operation.path) for operation in operations if isinstance(operation, Create)}
-    stubs = stubs(connection, paths)
-    deleted = sorted({operation.path for operation in operations if isinstance(operation, Delete)})
     counts: dict[str, int] = {}
-    for some in chunks(deleted):
+    for some in chunks(sorted({operation.path for operation in operations if isinstance(operation, Delete)})):
         statement = select(NODES.c.parent, func.count()).where(NODES.c.parent.in_(some)).group_by(NODES.c.parent)
         counts.update((parent, count) for parent, count in connection.execute(statement))
-    return Draft(stubs.get, lambda path: counts.get(path, 0))
+    return Draft(stubs(connection, paths).get, lambda path: counts.get(path, 0))
 
 
 def stubs(connection: Connection, paths: Iterable[str]) -> dict[str, Stub]:
-    columns = (NODES.c.path, NODES.c.version, NODES.c.owner)
+    """Return what a draft has to know of the nodes that exist of these paths."""
     return {
         path: Stub(version, owner is not None)
         for some in chunks(sorted(paths))
-        for path, version, owner in connection.execute(select(*columns).where(NODES.c.path.in_(some)))
+        for path, version, owner in connection.execute(
+            select(NODES.c.path, NODES.c.version, NODES.c.owner).where(NODES.c.path.in_(some))
+        )
     }
 
 
-def write(connection: Connection, draft: Draft, session_id: str, sequence: int, wall_us: int) -> None:
-    for some in chunks(sorted(draft.removed)):
+def write_draft(connection: Connection, tried: Draft, session_id: str, sequence: int, wall_us: int) -> None:
+    """Write down what a draft did, under its sequence."""
+    for some in chunks(sorted(tried.removed)):
         connection.execute(delete(NODES).where(NODES.c.path.in_(some)))
     new = [
         {
@@ -93,30 +101,26 @@ def write(connection: Connection, draft: Draft, session_id: str, sequence: int, 
             "created_us": wall_us,
             "owner": session_id if stub.is_ephemeral else None,
         }
-        for path, stub in draft.touched.items()
+        for path, stub in tried.touched.items()
         if stub is not None and stub.is_new
     ]
     if new:
         connection.execute(insert(NODES), new)
     put = [
         {"at": path, "new_value": stub.value, "new_version": stub.version}
-        for path, stub in draft.touched.items()
+        for path, stub in tried.touched.items()
         if stub is not None and not stub.is_new
     ]
     if put:
         connection.execute(_PUT, put)
-    tell(connection, draft.touched, sequence)
+    write_changes(connection, tried.touched, sequence)
 
 
-def tell(connection: Connection, paths: Iterable[str], sequence: int) -> None:
+def write_changes(connection: Connection, paths: Iterable[str], sequence: int) -> None:
+    """Note for all watchers what was touched."""
     connection.execute(insert(CHANGES), [{"sequence": sequence, "path": path} for path in paths])
 
 
 def _node(row: Row[Any]) -> Node:
     created_at = _EPOCH + timedelta(microseconds=row.created_us)
     return Node(row.path, row.value, row.version, row.created_id, row.owner, created_at)
-
-
-def chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(values), CHUNK):
-        yield values[start : start + CHUNK]

@@ -184,14 +184,14 @@ def test_cron_around_a_change_of_clocks_agrees_with_a_scan(
 
 @lru_cache
 def daylight_zones() -> list[tuple[str, tuple[datetime, ...]]]:
-    """Return the zones that change their clocks from 2024 to 2030, one of each kind, with the days before changes."""
+    """Return the zones that change their clocks in 2024, one of each kind, with the days before changes."""
     kinds: dict[object, tuple[str, tuple[datetime, ...]]] = {}
     for name in sorted(available_timezones() - {"localtime", "Factory"}):
         place = ZoneInfo(name)
-        days = [moment("2024-01-01") + timedelta(days=day) for day in range(7 * 366)]
+        days = [moment("2024-01-01") + timedelta(days=day) for day in range(366)]
         offsets = [day.astimezone(place).utcoffset() for day in days]
         changes = tuple(day for day, one, two in zip(days, offsets, offsets[1:], strict=False) if one != two)
-        kinds.setdefault((changes, tuple(offsets[:366])), (name, changes))
+        kinds.setdefault((changes, tuple(offsets)), (name, changes))
     return [(name, changes) for name, changes in kinds.values() if changes]
 
 
@@ -209,8 +209,8 @@ def test_cron_in_every_zone_on_both_change_days_goes_on() -> None:
     for zone, changes in zones:
         for expression in EVERY_SORT:
             cron = parse_cron(expression, zone)
-            for day in changes[:4]:
-                for hour in range(0, 25, 3):
+            for day in changes:
+                for hour in range(0, 25, 4):
                     at = day + timedelta(hours=hour, minutes=31)
                     fire = cron.next_fire(at)
                     assert fire is not None

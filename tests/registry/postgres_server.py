@@ -84,7 +84,7 @@ class PostgresServer:
 
     def close(self) -> None:
         """Stop, and remove everything."""
-        self.stop(signal.SIGQUIT)
+        self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def new_schema(self) -> str:

@@ -198,6 +198,7 @@ class Chaos:
         world = self._world
         self._pending.clear()
         self.bring_registry_up()
+        world.is_calm = True
         world.flaky.clear()
         world.crashes = 0.0
         world.run_s = 0.1

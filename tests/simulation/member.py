@@ -159,7 +159,6 @@ class Member:
         """Begin a clean stop."""
         if self.stop_at is None:
             self.stop_at = self.clock.boot() + grace_s
-            self._say_unfit("it is stopping")
             self.wake("stop")
 
     # What is due
@@ -239,7 +238,7 @@ class Member:
         if state is SessionState.SUSPENDED:
             self.lease.suspend()
         elif state is SessionState.LOST:
-            self.lease.lose()
+            self.lease.session_ended()
         else:
             self.lease.resume()
             self.wake("keeper", "loop", "leader")
@@ -281,6 +280,8 @@ class Member:
 
     def _stop(self) -> None:
         """Go on stopping: wait for runs, interrupt what is left, then leave."""
+        if self.loop.unfit is None:
+            self._say_unfit("it is stopping")
         now = self.clock.boot()
         assert self.stop_at is not None
         is_idle = self.loop.unaccounted_count == 0 or not self.lease.incarnation

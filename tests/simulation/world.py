@@ -75,6 +75,8 @@ class World:
         self.store.on_commit = self._committed
         self.record = Record(self.clock.boot, self._started, self._ended)
         self.members: list[Member] = []
+        self.is_calm = False
+        """Whether nothing bad happens any more."""
         self.is_down = False
         self.flaky: dict[str, float] = {}
         """By executor: the share of requests that get no answer."""
@@ -168,13 +170,24 @@ class World:
     def _interleave(self, member: Member) -> None:
         self._depth += 1
         try:
-            if self.rng.random() < 0.25:
-                self.advance(self.rng.choice([0.05, 0.3, 1.0, 2.5, TIMEOUT_S + 1]))
-            self.act()
+            if self.is_calm or self.rng.random() < 0.9:
+                self.act()
+            else:
+                self._hold_up(member)
         finally:
             self._depth -= 1
         if member.is_dead:
             raise CrashError
+
+    def _hold_up(self, member: Member) -> None:
+        """Let time pass in the middle of a step: its thread gets no turn, or its whole process is frozen."""
+        seconds = TIMEOUT_S * self.rng.choice([0.02, 0.1, 0.5, 1.3])
+        until = self.clock.boot() + seconds
+        if self.rng.random() < 0.5:
+            self.tell(f"{member.name} freezes in the middle of it for {seconds:.1f} s")
+            member.frozen_until = member.clock.boot() + seconds
+        while self.clock.boot() < until and not member.is_dead:
+            self.act()
 
     # Time
 

@@ -1,0 +1,262 @@
+"""Hypothesis strategies for the values of `shardsched.core`, named in the plural."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from shardsched.core.assignment import Assignment, Layout
+from shardsched.core.command import Commands, Trigger
+from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord, LoadReport
+from shardsched.core.fire import Cause, Cursor, ItemState, Marker
+from shardsched.core.job import Isolation, JobConfig, Misfire, Strategy
+from shardsched.core.sharding import Need
+from shardsched.core.view import FleetView, JobEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HANDLERS = ("crawl", "clean")
+"""Handlers that generated executors host and generated jobs run."""
+_ZONES = ("eu", "us")
+_CRONS = ("* * * * *", "*/5 * * * *", "0 3 * * 1", "0 0 12 L * ?", "0/10 * * * * ?", "@daily")
+_EXECUTOR_NAMES = ("e1", "e2", "e3", "e4", "e5", "e6")
+_MAX_COUNT = 2**62
+
+
+def names() -> st.SearchStrategy[str]:
+    """Names that jobs and executors may have."""
+    letters = st.text(alphabet="abzAZ09-_.éж漢", min_size=1, max_size=12)
+    return letters.filter(lambda name: name not in {".", ".."})
+
+
+def texts(max_size: int = 20) -> st.SearchStrategy[str]:
+    """Texts that can be stored."""
+    return st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=max_size)
+
+
+def times() -> st.SearchStrategy[datetime]:
+    """Aware times in UTC within the span that cron serves."""
+    return st.datetimes(datetime(2000, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - Hypothesis wants its bounds naive
+
+
+def item_sets(item_count: int = 10_000) -> st.SearchStrategy[tuple[int, ...]]:
+    """Items in rising order."""
+    return st.sets(st.integers(0, item_count - 1), max_size=30).map(lambda items: tuple(sorted(items)))
+
+
+def counts(low: int = 0) -> st.SearchStrategy[int]:
+    """Counters as they are stored."""
+    return st.integers(low, 1000) | st.integers(low, _MAX_COUNT)
+
+
+def executors(name: str | None = None) -> st.SearchStrategy[ExecutorRecord]:
+    """Executors' records; many host a handler of `HANDLERS`."""
+    return st.builds(
+        ExecutorRecord,
+        name=names() if name is None else st.just(name),
+        incarnation=texts(),
+        host=texts(),
+        ip=texts(),
+        pid=counts(),
+        process_start=texts(),
+        started_at=times(),
+        version=texts(),
+        handlers=st.dictionaries(st.sampled_from(HANDLERS), st.just("shop:crawl")),
+        labels=st.dictionaries(st.just("zone"), st.sampled_from(_ZONES)),
+        slots=st.integers(1, 64),
+        unfit=st.none() | st.none() | st.none() | st.just("its clock is 75 s ahead"),
+    )
+
+
+def load_reports() -> st.SearchStrategy[LoadReport]:
+    """What executors report."""
+    amounts = st.floats(0, 1e9)
+    drifts = st.floats(-1e9, 1e9)
+    return st.builds(
+        LoadReport, at=times(), running=counts(), queued=counts(), cpu=amounts, memory_mb=amounts, drift_s=drifts
+    )
+
+
+def drain_marks() -> st.SearchStrategy[DrainMark]:
+    """Marks of drained executors."""
+    return st.builds(DrainMark, at=times(), by=texts(), reason=texts(), now=st.booleans())
+
+
+def leader_records() -> st.SearchStrategy[LeaderRecord]:
+    """Who leads."""
+    return st.builds(LeaderRecord, name=names(), incarnation=texts(), epoch=counts())
+
+
+@st.composite
+def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_000) -> JobConfig:
+    """Configurations that `check_job` takes."""
+    items = draw(st.integers(1, 12) | st.integers(1, max_items))
+    seconds = st.floats(0.1, 1000)
+    return JobConfig(
+        name=draw(names()) if name is None else name,
+        uid=draw(texts()),
+        handler=draw(st.sampled_from(HANDLERS)),
+        cron=draw(st.sampled_from(_CRONS)),
+        armed_at=draw(times()),
+        timezone=draw(st.sampled_from(["UTC", "Europe/Paris", "GMT+8"])),
+        items=items,
+        item_params=draw(st.dictionaries(st.integers(0, items - 1), texts(), max_size=5)),
+        param=draw(texts()),
+        failover=draw(st.booleans()),
+        misfire=draw(st.sampled_from(Misfire)),
+        misfire_grace_s=draw(seconds),
+        timeout_s=draw(st.none() | seconds),
+        warn_after_s=draw(st.none() | seconds),
+        stop_grace_s=draw(st.floats(0, 60)),
+        isolation=draw(st.sampled_from(Isolation)),
+        strategy=draw(st.sampled_from(Strategy)),
+        labels=draw(st.just({}) | st.dictionaries(st.just("zone"), st.sampled_from(_ZONES))),
+        priority=draw(st.integers(-1000, 1000)),
+        description=draw(texts()),
+        paused=draw(st.booleans()),
+        deleting=draw(st.booleans()),
+    )
+
+
+@st.composite
+def ownerships(draw: st.DrawFn, executor_names: Sequence[str], item_count: int) -> dict[str, tuple[int, ...]]:
+    """Who owns what, as anybody may have left it: some items have no owner, and nothing need be even."""
+    owned: dict[str, list[int]] = {}
+    for item in range(item_count):
+        name = draw(st.sampled_from([*executor_names, ""]))
+        if name:
+            owned.setdefault(name, []).append(item)
+    return {name: tuple(items) for name, items in owned.items()}
+
+
+@st.composite
+def assignments(draw: st.DrawFn, uid: str | None = None, max_items: int = 12) -> Assignment:
+    """Assignments with one layout or several."""
+    starts = sorted(draw(st.sets(times(), max_size=4)))
+    first = [None] if draw(st.booleans()) or not starts else []
+    layouts = tuple(
+        Layout(items=draw(st.integers(1, max_items)), config=draw(counts()), from_fire=start)
+        for start in [*first, *starts]
+    )
+    return Assignment(
+        uid=draw(texts()) if uid is None else uid,
+        layouts=layouts,
+        owners=draw(ownerships(_EXECUTOR_NAMES, max(layout.items for layout in layouts))),
+        token_floor=draw(counts()),
+        trigger_floor=draw(counts()),
+        epoch=draw(counts()),
+    )
+
+
+@st.composite
+def command_records(draw: st.DrawFn) -> Commands:
+    """What was asked of a job."""
+    triggers = tuple(
+        Trigger(
+            number=number,
+            at=draw(times()),
+            items=draw(st.integers(1, 10_000)),
+            only=draw(st.none() | item_sets()),
+            param=draw(st.none() | texts()),
+            by=draw(texts()),
+        )
+        for number in sorted(draw(st.sets(counts(1), max_size=4)))
+    )
+    return Commands(
+        uid=draw(texts()),
+        triggers=triggers,
+        stop=draw(counts()),
+        stop_at=draw(st.none() | times()),
+        stop_by=draw(texts()),
+    )
+
+
+def cursors() -> st.SearchStrategy[Cursor]:
+    """Cursors in every state."""
+    moments = st.none() | times()
+    return st.builds(
+        Cursor,
+        uid=texts(),
+        state=st.sampled_from(ItemState),
+        fire=moments,
+        trigger=counts(),
+        token=counts(),
+        run=texts(),
+        run_fire=moments,
+        cause=st.sampled_from(Cause),
+        attempt=counts(),
+        items=counts(1),
+        stop=counts(),
+        executor=texts(),
+        started_at=moments,
+        ended_at=moments,
+        message=texts(),
+        job_param=st.none() | texts(),
+        param=st.none() | texts(),
+    )
+
+
+def markers() -> st.SearchStrategy[Marker]:
+    """Markers of running items."""
+    return st.builds(
+        Marker,
+        uid=texts(),
+        run=texts(),
+        incarnation=texts(),
+        executor=texts(),
+        fire=times(),
+        attempt=counts(),
+        started_at=times(),
+    )
+
+
+@st.composite
+def needs(draw: st.DrawFn, job: str | None = None) -> Need:
+    """One job in need of owners, whoever owns its items now (executors that are gone among them)."""
+    item_count = draw(st.integers(1, 14))
+    return Need(
+        job=draw(names()) if job is None else job,
+        item_count=item_count,
+        strategy=draw(st.sampled_from([Strategy.STICKY, Strategy.STICKY, *Strategy])),
+        eligible=tuple(draw(st.lists(st.sampled_from(_EXECUTOR_NAMES), unique=True))),
+        current=draw(ownerships([*_EXECUTOR_NAMES, "gone"], item_count + 2)),
+    )
+
+
+def need_lists() -> st.SearchStrategy[list[Need]]:
+    """Several jobs in need of owners."""
+    return st.lists(needs(), max_size=6, unique_by=lambda need: need.job)
+
+
+@st.composite
+def job_entries(draw: st.DrawFn, name: str) -> JobEntry:
+    """Jobs in the control plane: new, assigned, held, with a count that was just edited, with a useless assignment."""
+    config = draw(job_configs(name, max_items=12))
+    assignment = draw(st.none() | assignments(config.uid))
+    fault = draw(st.sampled_from([None, "it is not JSON"])) if assignment is None else None
+    return JobEntry(
+        name=name,
+        version=draw(st.integers(0, 9)),
+        created_id=draw(st.integers(0, 99)),
+        config=config,
+        held=draw(st.sampled_from([None] * 5 + ["invalid cron"])),
+        assignment=assignment,
+        assignment_version=None if assignment is None and fault is None else draw(st.integers(0, 9)),
+        assignment_fault=fault,
+    )
+
+
+@st.composite
+def fleet_views(draw: st.DrawFn) -> FleetView:
+    """Control planes of a few executors and jobs."""
+    living = draw(st.lists(st.sampled_from(_EXECUTOR_NAMES), unique=True))
+    job_names = [f"job{number}" for number in range(draw(st.integers(0, 5)))]
+    return FleetView(
+        executors={name: draw(executors(name)) for name in living},
+        drained={name: draw(drain_marks()) for name in draw(st.sets(st.sampled_from(_EXECUTOR_NAMES), max_size=1))},
+        leader=draw(st.none() | leader_records()),
+        jobs={name: draw(job_entries(name)) for name in job_names},
+    )
