@@ -88,6 +88,7 @@ class Executor:
             launcher=self._dispatch,
             wake_at=self._timer.wake_at,
             new_run_id=lambda: uuid.uuid4().hex,
+            server_time=self._registry.server_time,
             drift_limit_s=settings.drift_limit_s,
         )
         election = Election(self._registry, self._paths, self._lease, settings.name)

@@ -121,15 +121,21 @@ def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_00
     )
 
 
-@st.composite
-def ownerships(draw: st.DrawFn, executor_names: Sequence[str], item_count: int) -> dict[str, tuple[int, ...]]:
+def ownerships(executor_names: Sequence[str], item_count: int) -> st.SearchStrategy[dict[str, tuple[int, ...]]]:
     """Who owns what, as anybody may have left it: some items have no owner, and nothing need be even."""
-    owned: dict[str, list[int]] = {}
+    # One number for all items, each owner a digit of it: much cheaper to draw than an owner for each item.
+    base = len(executor_names) + 1
+    return st.integers(0, base**item_count - 1).map(lambda number: _ownership(executor_names, item_count, number))
+
+
+def _ownership(executor_names: Sequence[str], item_count: int, number: int) -> dict[str, tuple[int, ...]]:
+    owned: dict[str, tuple[int, ...]] = {}
     for item in range(item_count):
-        name = draw(st.sampled_from([*executor_names, ""]))
-        if name:
-            owned.setdefault(name, []).append(item)
-    return {name: tuple(items) for name, items in owned.items()}
+        number, digit = divmod(number, len(executor_names) + 1)
+        if digit:
+            name = executor_names[digit - 1]
+            owned[name] = (*owned.get(name, ()), item)
+    return owned
 
 
 @st.composite
@@ -213,22 +219,31 @@ def markers() -> st.SearchStrategy[Marker]:
     )
 
 
+def _some_executors() -> st.SearchStrategy[tuple[str, ...]]:
+    chosen = st.integers(0, 2 ** len(_EXECUTOR_NAMES) - 1)
+    return chosen.map(lambda bits: tuple(name for index, name in enumerate(_EXECUTOR_NAMES) if bits >> index & 1))
+
+
 @st.composite
-def needs(draw: st.DrawFn, job: str | None = None) -> Need:
+def needs(draw: st.DrawFn, job: str) -> Need:
     """One job in need of owners, whoever owns its items now (executors that are gone among them)."""
     item_count = draw(st.integers(1, 14))
     return Need(
-        job=draw(names()) if job is None else job,
+        job=job,
         item_count=item_count,
         strategy=draw(st.sampled_from([Strategy.STICKY, Strategy.STICKY, *Strategy])),
-        eligible=tuple(draw(st.lists(st.sampled_from(_EXECUTOR_NAMES), unique=True))),
+        eligible=draw(_some_executors()),
         current=draw(ownerships([*_EXECUTOR_NAMES, "gone"], item_count + 2)),
     )
 
 
 def need_lists() -> st.SearchStrategy[list[Need]]:
     """Several jobs in need of owners."""
-    return st.lists(needs(), max_size=6, unique_by=lambda need: need.job)
+    return (
+        st.integers(0, 5)
+        .flatmap(lambda count: st.tuples(*(needs(f"job{number}") for number in range(count))))
+        .map(list)
+    )
 
 
 @st.composite
@@ -252,7 +267,7 @@ def job_entries(draw: st.DrawFn, name: str) -> JobEntry:
 @st.composite
 def fleet_views(draw: st.DrawFn) -> FleetView:
     """Control planes of a few executors and jobs."""
-    living = draw(st.lists(st.sampled_from(_EXECUTOR_NAMES), unique=True))
+    living = draw(_some_executors())
     job_names = [f"job{number}" for number in range(draw(st.integers(0, 5)))]
     return FleetView(
         executors={name: draw(executors(name)) for name in living},

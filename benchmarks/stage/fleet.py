@@ -116,7 +116,7 @@ class Member:
         """Return how long after its start it had read so many items, which it can fire from then on."""
 
         def found() -> float | None:
-            moments = [record["at"] for record in self.events("items_read") if record["count"] == item_count]
+            moments = [record["at"] for record in self.events("items_read") if record["count"] >= item_count]
             return moments[0] if moments else None
 
         return float(until(found, f"{self.name} to read {item_count} items, see {self.log}", timeout_s)) - self.started

@@ -84,13 +84,15 @@ class Book:
     def note_claim(self, job: str, item: int, cursor: Cursor, version: int, marker: Marker) -> None:
         """Take note of a claim that we won."""
         if item in self._items.get(job, ()):
-            self._items[job][item] = ItemView(cursor=cursor, cursor_version=version, marker=marker)
+            self._items[job][item] = ItemView(
+                cursor=cursor, cursor_version=version, marker=marker, is_marker_ours=True
+            )
 
     def note_released(self, job: str, item: int) -> None:
         """Take note that an item's marker went and its cursor stayed."""
         view = self._items.get(job, _NOTHING).get(item)
         if view is not None:
-            self._items[job][item] = replace(view, marker=None)
+            self._items[job][item] = replace(view, marker=None, is_marker_ours=False)
 
     def read(self, wanted: Iterable[tuple[JobEntry, int]]) -> None:
         """Read cursors and markers of items.
@@ -142,6 +144,7 @@ class Book:
             cursor=cursor,
             cursor_version=None if node is None else node.version,
             marker=None if marker_node is None else _marker(marker_node),
+            is_marker_ours=marker_node is not None and marker_node.owner == self._registry.session_id,
             fault=fault,
         )
 

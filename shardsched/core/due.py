@@ -11,7 +11,8 @@ The rules in order, for an item whose owner asks:
    the misfire grace it is on time; later, or when the item was still busy as its moment passed, the misfire policy
    decides.
 
-A cursor that lies further ahead of now than the drift limit tells of a clock that was set back: it is rewound.
+A cursor that lies further ahead of now than the drift limit tells of a clock that was set back: it is rewound. So the
+decision may be made only by a clock that is known to be right.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from shardsched.core.fire import Cause, ItemState
 from shardsched.core.job import Misfire
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from shardsched.core.assignment import Assignment
+    from shardsched.core.assignment import Assignment, Layout
     from shardsched.core.command import Commands
     from shardsched.core.cron import Cron
     from shardsched.core.fire import Cursor
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
 MAX_CATCH_UP = 100
 """Missed fires that the misfire policy ``all`` runs at most; older ones are reported as missed. A guess."""
+
+_MICROSECOND = timedelta(microseconds=1)
+"""The step to just before a fire."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +52,7 @@ class Moment:
     latest_fire: datetime | None
     """The latest fire up to now."""
     drift_limit: timedelta
-    """How far ahead of now a cursor may lie."""
+    """How far ahead of now what others wrote may lie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +103,7 @@ def _marked(terms: Terms, item: int, view: ItemView) -> Decision | None:
     marker = view.marker
     if marker is None or marker.run in terms.running:
         return None
-    if marker.incarnation == terms.incarnation:
+    if marker.incarnation == terms.incarnation or view.is_marker_ours:
         return Release(item=item, is_final=not _is_failed_over(terms, view.cursor))
     return Await(item=item)
 
@@ -152,60 +157,105 @@ def _manual(terms: Terms, item: int, cursor: Cursor | None) -> Decision | None:
 
 def _scheduled(terms: Terms, item: int, cursor: Cursor | None) -> Decision | None:
     moment, config = terms.moment, terms.config
-    latest = moment.latest_fire
     handled = cursor.fire if cursor is not None else None
-    if handled is not None and handled > moment.now + moment.drift_limit and cursor is not None:
-        rewound = latest if latest is not None and latest > config.armed_at else None
+    future = moment.now + moment.drift_limit
+    if handled is not None and handled > future and cursor is not None:
+        latest = moment.latest_fire
+        rewound = latest if latest is not None and (latest > config.armed_at or config.armed_at > future) else None
         return Settle(item=item, state=cursor.state, fire=rewound, reason="the clock was set back: cursor rewound")
-    if latest is None or latest <= config.armed_at or (handled is not None and latest <= handled):
+    latest = _latest_fire(terms, item)
+    if latest is None:
         return None
-    base = config.armed_at if handled is None else max(handled, config.armed_at)
-    is_busy_then = cursor is not None and cursor.ended_at is not None and cursor.ended_at > latest
-    is_late = (moment.now - latest).total_seconds() > config.misfire_grace_s
-    is_misfire = is_late or is_busy_then
+    if config.armed_at > future and handled is None:
+        # Armed in what is the future now: what is due counts from here on, or the job would wait for that moment.
+        state = ItemState.MISSED if cursor is None else cursor.state
+        return Settle(item=item, state=state, fire=latest, reason="the clock was set back: armed anew")
+    base = _base(terms, item, handled)
+    if base is not None and latest <= base:
+        return None
     if config.misfire is Misfire.ALL:
         return _catch_up(terms, item, cursor, base, latest)
+    is_busy_then = cursor is not None and cursor.ended_at is not None and cursor.ended_at > latest
+    is_misfire = is_busy_then or (moment.now - latest).total_seconds() > config.misfire_grace_s
     if is_misfire and config.misfire is Misfire.SKIP:
         return _skip(terms, item, base, latest, "was still running" if is_busy_then else "was too late")
-    if item >= terms.assignment.layout_at(latest).items:
-        return None
-    first = terms.cron.next_fire(base)
-    missed = None
-    if first is not None and first < latest:
-        reason = "the misfire policy runs only the latest"
-        missed = Missed(first=first, last=_before(terms.cron, latest), reason=reason)
+    missed = _missed(terms, base, latest, "the misfire policy runs only the latest")
     return _fire(terms, item, cursor, latest, is_misfire=is_misfire, missed=missed)
 
 
+def _latest_fire(terms: Terms, item: int) -> datetime | None:
+    """Return the latest fire up to now that has this item; it lies further back where the item has been removed."""
+    latest, layouts = terms.moment.latest_fire, terms.assignment.layouts
+    if latest is None or item < terms.assignment.layout_at(latest).items:
+        return latest
+    for layout, following in zip(reversed(layouts[:-1]), reversed(layouts[1:]), strict=True):
+        begins = following.from_fire
+        if item < layout.items and begins is not None and begins <= latest:
+            last = terms.cron.latest_fire(begins - _MICROSECOND)
+            return last if last is not None and (layout.from_fire is None or last >= layout.from_fire) else None
+    return None
+
+
+def _base(terms: Terms, item: int, handled: datetime | None) -> datetime | None:
+    """Return the time up to which no fire of an item is due: handled, not armed, or before the item was there.
+
+    What was armed or laid out in what is the future now, since the clock was set back, does not count.
+    """
+    future = terms.moment.now + terms.moment.drift_limit
+    bounds = [handled, terms.config.armed_at, _before_begin(terms.assignment.layouts, item, is_new=handled is None)]
+    return max((bound for bound in bounds if bound is not None and bound <= future), default=None)
+
+
+def _before_begin(layouts: Sequence[Layout], item: int, *, is_new: bool) -> datetime | None:
+    """Return the time before the first fire that an item can have by the layouts kept; None if there is no such bound.
+
+    Fires before the first layout kept were handled before the earlier ones were dropped; an item that never ran began
+    with the layout that brought it.
+    """
+    begins = layouts[0].from_fire
+    if is_new:
+        had = False
+        for layout in layouts:
+            has = item < layout.items
+            if has and not had:
+                begins = layout.from_fire
+            had = has
+    return None if begins is None else begins - _MICROSECOND
+
+
 def _before(cron: Cron, fire: datetime) -> datetime:
-    return cron.latest_fire(fire - timedelta(microseconds=1)) or fire
+    return cron.latest_fire(fire - _MICROSECOND) or fire
 
 
-def _skip(terms: Terms, item: int, base: datetime, latest: datetime, why: str) -> Settle | None:
-    if item >= terms.assignment.layout_at(latest).items:
+def _missed(terms: Terms, base: datetime | None, fire: datetime, reason: str) -> Missed | None:
+    """Return the fires between a time and a fire, None if there are none."""
+    first = None if base is None else terms.cron.next_fire(base)
+    if first is None or first >= fire:
         return None
-    first = terms.cron.next_fire(base) or latest
+    return Missed(first=first, last=_before(terms.cron, fire), reason=reason)
+
+
+def _skip(terms: Terms, item: int, base: datetime | None, latest: datetime, why: str) -> Settle:
+    first = latest if base is None else terms.cron.next_fire(base) or latest
     missed = Missed(first=first, last=latest, reason=f"{why}; the misfire policy is skip")
     return Settle(item=item, state=ItemState.MISSED, fire=latest, reason=missed.reason, missed=missed)
 
 
-def _catch_up(terms: Terms, item: int, cursor: Cursor | None, base: datetime, latest: datetime) -> Run | None:
+def _catch_up(
+    terms: Terms, item: int, cursor: Cursor | None, base: datetime | None, latest: datetime
+) -> Run | None:
     """Run the oldest of the missed fires, at most the latest hundred; constant time however long the outage."""
     fires = [latest]
     while len(fires) < MAX_CATCH_UP:
-        earlier = terms.cron.latest_fire(fires[-1] - timedelta(microseconds=1))
-        if earlier is None or earlier <= base:
+        earlier = terms.cron.latest_fire(fires[-1] - _MICROSECOND)
+        if earlier is None or (base is not None and earlier <= base):
             break
         fires.append(earlier)
     fires = [fire for fire in fires if item < terms.assignment.layout_at(fire).items]
     if not fires:
         return None
     oldest, moment = fires[-1], terms.moment
-    first = terms.cron.next_fire(base)
-    missed = None
-    if first is not None and first < oldest and item < terms.assignment.layout_at(first).items:
-        reason = f"the misfire policy runs the latest {MAX_CATCH_UP}"
-        missed = Missed(first=first, last=_before(terms.cron, oldest), reason=reason)
+    missed = _missed(terms, base, oldest, f"the misfire policy runs the latest {MAX_CATCH_UP}")
     is_late = (moment.now - oldest).total_seconds() > terms.config.misfire_grace_s
     is_busy_then = cursor is not None and cursor.ended_at is not None and cursor.ended_at > oldest
     return _fire(terms, item, cursor, oldest, is_misfire=is_late or is_busy_then, missed=missed)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from shardsched.core.assignment import Layout
 from shardsched.core.fire import ItemState
-from shardsched.core.job import Misfire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +28,9 @@ def settled_assignment(
 ) -> Assignment | None:
     """Return the assignment with only its newest layout, or None while an older one may still be needed.
 
-    An older layout is needed while a fire before the newest layout's first one runs, was abandoned, waits as a trigger
-    or may still be run by an item that is late. The floors rise above what the removed items' cursors hold.
+    The layout keeps its first fire, so that the items it brought do not catch up fires from before their time. An older
+    layout is needed while a fire before the newest layout's first one runs, was abandoned, waits as a trigger or may
+    still be run by an item that is late. The floors rise above what the removed items' cursors hold.
 
     Args:
         config: The job.
@@ -40,12 +40,11 @@ def settled_assignment(
         now: The time.
     """
     newest = assignment.newest
-    if len(assignment.layouts) < 2 or newest.from_fire is None:
+    if len(assignment.layouts) < 2 or newest.from_fire is None or newest.from_fire > now:
         return None
     if any(cursor.state is ItemState.RUNNING for cursor in cursors.values()):
         return None
-    is_past = newest.from_fire <= now and config.misfire is not Misfire.ALL
-    if not is_past and not _is_caught_up(config, assignment, cursors, newest.from_fire):
+    if not _is_caught_up(config, assignment, cursors):
         return None
     if commands is not None and _has_waiting_trigger(assignment, commands, cursors):
         return None
@@ -57,7 +56,7 @@ def settled_assignment(
     }
     return replace(
         assignment,
-        layouts=(Layout(items=newest.items, config=newest.config),),
+        layouts=(newest,),
         owners=owners,
         token_floor=max([assignment.token_floor, *(cursor.token for cursor in removed)]),
         trigger_floor=max([assignment.trigger_floor, *(cursor.trigger for cursor in removed)]),
@@ -72,10 +71,19 @@ def _has_waiting_trigger(assignment: Assignment, commands: Commands, cursors: Ma
     return False
 
 
-def _is_caught_up(config: JobConfig, assignment: Assignment, cursors: Mapping[int, Cursor], begins: datetime) -> bool:
-    last = config.parsed_cron().latest_fire(begins - timedelta(microseconds=1))
-    if last is None or last <= config.armed_at:
-        return True
-    count = assignment.layout_at(last).items
-    fires = [cursors[item].fire if item in cursors else None for item in range(count)]
-    return all(fire is not None and fire >= last for fire in fires)
+def _is_caught_up(config: JobConfig, assignment: Assignment, cursors: Mapping[int, Cursor]) -> bool:
+    """Whether every item has handled the last fire of every layout but the newest.
+
+    Not the time alone: an executor whose clock is behind may still run a fire that is over for the leader.
+    """
+    cron = config.parsed_cron()
+    for layout, following in itertools.pairwise(assignment.layouts):
+        if following.from_fire is None:
+            continue
+        last = cron.latest_fire(following.from_fire - timedelta(microseconds=1))
+        if last is None or last <= config.armed_at or (layout.from_fire is not None and last < layout.from_fire):
+            continue
+        fires = [cursors[item].fire if item in cursors else None for item in range(layout.items)]
+        if not all(fire is not None and fire >= last for fire in fires):
+            return False
+    return True

@@ -69,6 +69,8 @@ class ItemView:
     """Version of the cursor's node, None where there is no node."""
     marker: Marker | None = None
     """Its marker, None where it does not run."""
+    is_marker_ours: bool = False
+    """Whether the marker belongs to our session with the registry, under whatever fence it was made."""
     fault: str | None = None
     """Why what is stored of it cannot be used, or None."""
 

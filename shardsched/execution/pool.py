@@ -267,9 +267,10 @@ class ProcessPool:
         if not self._closing.is_set():
             logger.warning("%s; runs lost: %d, leftovers killed: %d", message, len(lost), leftover_count)
             self._tell(PoolFailed(message=f"{message}; its runs were killed and a new one is started"))
-        self._report_lost(lost, message)
+        # A warden that never said a word will not do so next time: what it was to run has failed, not been interrupted.
+        self._report_lost(lost, message, Outcome.WARDEN_LOST if warden.has_answered else Outcome.START_FAILED)
 
-    def _report_lost(self, run_ids: Sequence[str], message: str, outcome: Outcome = Outcome.KILLED) -> None:
+    def _report_lost(self, run_ids: Sequence[str], message: str, outcome: Outcome = Outcome.WARDEN_LOST) -> None:
         for run_id in run_ids:
             spec = self._runs[run_id]
             started_at = self._started_at.get(run_id)

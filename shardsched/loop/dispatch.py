@@ -31,6 +31,7 @@ _STATES = {
     Outcome.STOPPED: ItemState.STOPPED,
     Outcome.LEASE_LOST: None,
     Outcome.REFUSED: None,
+    Outcome.WARDEN_LOST: None,
 }
 """What becomes of an item by how its run ended. What is not here has failed; None goes on elsewhere."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import logging
 import queue
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,8 @@ logger = logging.getLogger(__name__)
 
 READ_CHUNK = 1_000
 """Items read by one step; the rest is read by the next, so that a large gain does not hold up what is due."""
+CLOCK_STEP_S = 2.0
+"""A wall clock that moved this much against the boot clock is compared with the registry's before it is trusted."""
 RETRY = timedelta(seconds=1)
 """When to look again after the registry gave no answer or our view was old."""
 
@@ -65,6 +68,7 @@ class Loop:
         launcher: Launcher,
         wake_at: Callable[[datetime | None], None],
         new_run_id: Callable[[], str],
+        server_time: Callable[[], datetime],
         drift_limit_s: float = 60.0,
     ) -> None:
         self._name = name
@@ -74,7 +78,10 @@ class Loop:
         self._mirror = mirror
         self._book = book
         self._wake_at = wake_at
+        self._server_time = server_time
         self._drift_limit_s = drift_limit_s
+        self._drift_s = 0.0
+        self._trusted_offset_s: float | None = None
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._has_more = False
         self._agenda = Agenda()
@@ -148,11 +155,26 @@ class Loop:
         self._touched |= self._accounting.write(now)
         if self._runs.endings() or self._runs.interrupted():
             self._retry_at = now + RETRY
-        if self._lease.is_confirmed and self._mirror.is_complete:
+        if self._lease.is_confirmed and self._mirror.is_complete and self._is_clock_right(now):
             self._touch_waiting()
             self._plan_jobs(now)
         elif self._touched or self._waiting:
             self._retry_at = now + RETRY
+
+    def _is_clock_right(self, now: datetime) -> bool:
+        """Whether the wall clock may decide what is due; one that was stepped is first compared with the registry's.
+
+        A clock that is wrong would fire early, or rewind cursors and have others run again what was done.
+        """
+        offset_s = now.timestamp() - self._clock.boot()
+        if self._trusted_offset_s is not None and abs(offset_s - self._trusted_offset_s) < CLOCK_STEP_S:
+            return True
+        self._trusted_offset_s = None
+        drift_s = (now - self._server_time()).total_seconds()
+        if abs(drift_s) > self._drift_limit_s:
+            return False
+        self._trusted_offset_s, self._drift_s = offset_s, drift_s
+        return True
 
     def _read_inbox(self) -> None:
         while True:
@@ -260,7 +282,11 @@ class Loop:
         items = self._runs.without_ghosts(entry.name, self._book.items(entry.name))
         view = JobView(entry=entry, items=items, running=self._runs.ids())
         me = Me(name=self._name, incarnation=self._lease.incarnation)
-        planned = plan(view, me, moment_of(now, latest, self._drift_limit_s), following)
+        # What a clock that is just about right may have written lies this far ahead of the registry's time, not of ours.
+        ahead_s = self._drift_limit_s - self._drift_s + CLOCK_STEP_S
+        planned = plan(view, me, moment_of(now, latest, ahead_s), following)
+        if self.unfit is not None:
+            planned = replace(planned, settles=())
         self._agenda.schedule(entry.name, planned.wake_at)
         return planned
 

@@ -72,7 +72,8 @@ def run(tmp_path: Path, admin: Admin) -> Iterator[Callable[..., subprocess.Popen
     for process in processes:
         if process.poll() is None:
             process.kill()
-        process.communicate(timeout=20)
+        if process.stderr is not None and not process.stderr.closed:
+            sys.stderr.write(process.communicate(timeout=20)[1])  # shown where the test failed
 
 
 def lives(admin: Admin, name: str) -> bool:

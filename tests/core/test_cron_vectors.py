@@ -17,7 +17,7 @@ from shardsched.errors import CronExpressionError
 DATA = Path(__file__).parent.parent / "data"
 END = datetime(2100, 1, 1, tzinfo=UTC)
 RECORDED = datetime(2026, 1, 1, tzinfo=UTC)
-"""What clocks show after it was a forecast; Morocco has since decided otherwise (tz 2026f)."""
+"""What clocks show after it was a forecast: the releases 2025b and 2026f differ for Casablanca and Havana."""
 FILES = {"cron_quartz.jsonl": (776, Dialect.QUARTZ), "cron_unix.jsonl": (491, Dialect.UNIX)}
 UNIX_TEXTS = ("* * * * *", "@hourly")
 """Refused by Quartz itself, and therefore among its vectors; the number of fields makes them Unix here."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -75,16 +77,16 @@ def test_spread_any_needs_is_a_partition_within_one(needs: list[Need]) -> None:
         assert not sizes or max(sizes) - min(sizes) <= 1
 
 
-@given(need_lists(), st.randoms(use_true_random=False))
-def test_spread_order_of_jobs_and_executors_changes_nothing(needs: list[Need], random: object) -> None:
+@given(need_lists(), st.integers(0, 1000))
+def test_spread_order_of_jobs_and_executors_changes_nothing(needs: list[Need], seed: int) -> None:
     """The outcome depends on what is there, not on the order in which it is told."""
-    shuffled = []
+    shuffled, random = [], Random(seed)  # noqa: S311 - an order, no secret
     for need in needs:
         eligible, current = list(need.eligible), list(need.current.items())
-        random.shuffle(eligible)  # type: ignore[attr-defined] # Hypothesis gives a random.Random
-        random.shuffle(current)  # type: ignore[attr-defined] # Hypothesis gives a random.Random
+        random.shuffle(eligible)
+        random.shuffle(current)
         shuffled.append(replace(need, eligible=tuple(eligible), current=dict(current)))
-    random.shuffle(shuffled)  # type: ignore[attr-defined] # Hypothesis gives a random.Random
+    random.shuffle(shuffled)
     assert spread(shuffled) == spread(needs)
 
 
@@ -104,9 +106,8 @@ def test_sticky_no_direct_move_would_level_the_fleet(needs: list[Need]) -> None:
         if need.strategy is not Strategy.STICKY:
             continue
         size = {name: len(owners[need.job].get(name, ())) for name in need.eligible}
-        for giver in size:
-            for taker in size:
-                assert load[giver] - load[taker] < 2 or size[giver] <= size[taker]
+        for (giver, more), (taker, fewer) in itertools.permutations(size.items(), 2):
+            assert load[giver] - load[taker] < 2 or more <= fewer
 
 
 @given(st.integers(1, 40), st.integers(1, 8), st.data())
@@ -193,7 +194,9 @@ def test_sticky_thousand_jobs_of_one_item_joiner_gets_its_share_of_the_fleet() -
     moves = moved(before, owners)
     assert len(moves) == 90
     assert {new for _, new in moves.values()} == {"joiner"}
-    assert set(loads(owners, names).values()) == {91}
+    load = loads(owners, [*names, "joiner"])
+    assert load.pop("joiner") == 90
+    assert set(load.values()) == {91}
 
 
 def test_sticky_uneven_remainders_go_to_the_least_loaded() -> None:
@@ -213,12 +216,12 @@ def test_sticky_counts_what_the_other_strategies_put_somewhere() -> None:
 
 def test_sticky_moves_a_new_item_on_before_an_old_one() -> None:
     """When levelling takes an item from an executor, it takes one that it would have been new to."""
-    # The leaver's items of "a" may go to both, those of "b" only to e1; so e1 gets too much, and passes a new one on.
+    # Both that go to e1 are the leaver's; the second leaves it no choice, so e1 passes on "a9", not the "a0" it has.
     needs = [
-        sticky("a1", 1, ("e1", "e2"), {"gone": (0,)}),
-        sticky("a2", 1, ("e1", "e2"), {"e1": (0,)}),
-        sticky("b1", 1, ("e1",), {"gone": (0,)}),
-        sticky("c1", 1, ("e2",), {"e2": (0,)}),
+        sticky("a0", 1, ("e1", "e2"), {"e1": (0,)}),
+        sticky("a9", 1, ("e1", "e2"), {"gone": (0,)}),
+        sticky("b0", 1, ("e1",), {"gone": (0,)}),
+        sticky("c0", 1, ("e2",), {"e2": (0,)}),
     ]
     before = {need.job: dict(need.current) for need in needs}
     assert {old for old, _ in moved(before, spread(needs)).values()} == {"gone"}
@@ -271,9 +274,10 @@ def test_average_three_hosts_gives_elasticjobs_documented_shares(
         (Strategy.ROUND_ROBIN, "2", ("host2", "host0")),
         (Strategy.ROUND_ROBIN, "3", ("host0", "host1")),
         # Names with a negative hash: ElasticJob takes its absolute value for the rotation and its remainder for parity.
-        (Strategy.ROUND_ROBIN, "hello-crawler", ("host1", "host2")),
-        (Strategy.ODEVITY, "hello-crawler", ("host2", "host1")),
-        (Strategy.ODEVITY, "books-crawler", ("host0", "host1")),
+        (Strategy.ROUND_ROBIN, "hello-crawler", ("host2", "host0")),
+        (Strategy.ROUND_ROBIN, "news-crawler", ("host2", "host0")),
+        (Strategy.ODEVITY, "hello-crawler", ("host0", "host1")),
+        (Strategy.ODEVITY, "news-crawler", ("host2", "host1")),
     ],
 )
 def test_by_name_strategies_two_items_on_three_hosts_give_elasticjobs_order(
@@ -292,12 +296,14 @@ def test_by_name_strategies_two_items_on_three_hosts_give_elasticjobs_order(
         ("Aa", 2112),
         ("BB", 2112),
         ("polygenelubricants", -(2**31)),
-        ("\u65b0\u4f5c\u4e1a", 26032 * 31**2 + 20316 * 31 + 19994),
-        ("\U0001f600", 0xD83D * 31 + 0xDE00),
+        ("hello-crawler", -1758917351),
+        ("news-crawler", -1255805414),
+        ("\u65b0\u4f5c\u4e1a", 25666542),
+        ("\U0001f600", 1772899),
     ],
 )
 def test_java_hash_gives_the_value_of_java(text: str, code: int) -> None:
-    """Signed, of 32 bits, over UTF-16 units: a character beyond the first plane counts as two."""
+    """Signed, of 32 bits, over UTF-16 units: what OpenJDK 17 prints for these texts."""
     assert java_hash(text) == code
 
 

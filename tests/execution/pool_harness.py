@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import os
 import time
 import uuid
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.execution.pool import PoolReady, ProcessPool, RunEnded, RunSpec, RunStarted
-from shardsched.execution.process_tree import all_processes, is_marked
+from shardsched.execution.process_tree import all_processes, is_marked, stat_of
 from tests.waiting import Recorder, eventually
 
 if TYPE_CHECKING:
@@ -129,12 +127,11 @@ class PoolUnderTest:
     def fork_server_pid(self) -> int:
         """Return the process id of the fork server, 0 if there is none."""
         warden = self.pool.warden_pid
-        for entry in os.listdir("/proc"):  # noqa: PTH208 - names, not paths, are wanted
-            with contextlib.suppress(OSError):
-                if entry.isdigit() and b"\0forkserver\0" in Path("/proc", entry, "cmdline").read_bytes():
-                    parent = int(Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()[1])
-                    if parent == warden:
-                        return int(entry)
+        for pid in all_processes():
+            # Items are forked from it and look like it, but carry marks of their own.
+            stat = stat_of(pid)
+            if stat is not None and stat.parent == warden and is_marked(pid, self.pool.cookie, 0) and is_alive(pid):
+                return pid
         return 0
 
 

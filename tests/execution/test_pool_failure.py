@@ -139,7 +139,7 @@ def check_loss(pool: PoolUnderTest, run_ids: list[str], pids: list[int], lost_wa
     """After the loss of a warden all is dead and reported, and a new one works."""
     for run_id in run_ids:
         end = pool.ended(run_id)
-        assert end.outcome is Outcome.KILLED
+        assert end.outcome is Outcome.WARDEN_LOST
         assert "the warden was lost" in end.message
     assert all_dead(pids)
     assert not is_alive(lost_warden)
@@ -178,7 +178,7 @@ def test_frozen_warden_does_not_hold_up_the_executor(pool: PoolUnderTest) -> Non
     run_ids = [pool.launch("quick", "x" * 100_000) for _ in range(50)]
     pool.lease(60)
     assert stopwatch() - begun < 1.0
-    assert {pool.ended(run_id).outcome for run_id in run_ids} == {Outcome.KILLED}
+    assert {pool.ended(run_id).outcome for run_id in run_ids} == {Outcome.WARDEN_LOST}
 
 
 def test_warden_frozen_at_close_is_killed(make_pool: Callable[..., PoolUnderTest]) -> None:
@@ -190,7 +190,7 @@ def test_warden_frozen_at_close_is_killed(make_pool: Callable[..., PoolUnderTest
     os.kill(pool.pool.warden_pid, signal.SIGSTOP)
     pool.pool.close(0.3)
     assert all_dead(pids)
-    assert pool.ended(run_id).outcome is Outcome.KILLED
+    assert pool.ended(run_id).outcome is Outcome.WARDEN_LOST
 
 
 def test_fork_server_killed_is_replaced_at_the_next_launch(pool: PoolUnderTest) -> None:
@@ -251,7 +251,7 @@ def test_warden_that_ends_at_once_is_not_restarted_at_full_speed(
     monkeypatch.setattr(warden_process, "_LAUNCH", "/no/such/launch.py")
     pool = make_pool()
     pool.start()
-    assert pool.run("quick").outcome is Outcome.KILLED
+    assert pool.run("quick").outcome is Outcome.START_FAILED
     pass_time(1.5)
     assert sum(isinstance(event, PoolFailed) for event in pool.events.values) <= 3
 

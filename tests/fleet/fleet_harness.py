@@ -78,6 +78,12 @@ class ExecutorProcess:
         """Let it go on."""
         self.signal(signal.SIGCONT)
 
+    def children(self, word: str) -> list[int]:
+        """Return the process ids of its children whose command line has a word."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        listed = [pid for task in tasks for pid in (task / "children").read_text().split()]
+        return [int(pid) for pid in listed if word in Path(f"/proc/{pid}/cmdline").read_text()]
+
     def stop(self, timeout_s: float = 20.0) -> int:
         """Have it stop cleanly; return its exit code."""
         if self.process.poll() is None:

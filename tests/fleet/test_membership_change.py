@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -202,3 +203,15 @@ def test_second_signal_speeds_a_stop_up(fleet: Fleet) -> None:
     wait_until(lambda: fleet.live()["e1"]["state"] != "live", "it to say that it stops")
     fleet.executors["e1"].signal(signal.SIGTERM)
     assert fleet.executors["e1"].process.wait(15) == 0
+
+
+def test_warden_killed_its_items_run_again_on_the_same_executor(fleet: Fleet) -> None:
+    """A lost warden takes its items with it; they are run again at once, and the executor goes on."""
+    fleet.start("e1")
+    fleet.create("j", items=2, param="hold=2")
+    fleet.admin.commands.trigger("j", by="test")
+    wait_until(lambda: len(fleet.running("j")) == 2, "all items to run")
+    warden = wait_until(lambda: fleet.executors["e1"].children("launch.py"), "the warden's process")[0]
+    os.kill(warden, signal.SIGKILL)
+    wait_until(lambda: len([run for run in fleet.runs("j") if run.outcome == "end"]) == 2, "both to come to their end")
+    assert sorted(run.attempt for run in fleet.runs("j")) == [1, 1, 2, 2]

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from shardsched.core.assignment import decode_assignment
-from shardsched.core.executor import decode_leader
 from shardsched.core.fire import Cause, ItemState, decode_cursor, decode_marker
 from shardsched.core.job import decode_job
 from shardsched.registry.base import Create, Put
@@ -46,6 +45,7 @@ class Judge:
 
     def __init__(self, store: SimStore, paths: Paths, timeout_s: float) -> None:
         self._store = store
+        self._leading = ""
         self._paths = paths
         self._timeout_s = timeout_s
         self.settled: dict[Key, ItemState] = {}
@@ -76,6 +76,8 @@ class Judge:
                     self._claim(session_id, job, int(item), decode_marker(operation.path, operation.value))
                 case ["items", job, item] if operation.value:
                     self._cursor(job, int(item), decode_cursor(operation.path, operation.value), before[operation.path])
+                case ["epoch"]:
+                    self._leading = session_id
                 case ["assignments", _]:
                     self._assignment(session_id, operation)
                 case _:
@@ -162,13 +164,8 @@ class Judge:
                 self._counts.pop((place[0], key[2]), None)
 
     def _assignment(self, session_id: str, operation: Create | Put) -> None:
-        leader = self._store.find(self._paths.leader)
-        demand(leader is not None and leader.owner == session_id, f"{operation.path} was written by no leader")
-        assert leader is not None
+        demand(session_id == self._leading, f"{operation.path} was written by {session_id}, {self._leading} leads")
         assignment = decode_assignment(operation.path, operation.value)
-        record = decode_leader(leader.path, leader.value)
-        epoch = self._store.find(self._paths.epoch)
-        demand(epoch is not None and epoch.version == record.epoch, f"{operation.path} was written after its epoch")
         seen = self.layouts.setdefault(assignment.uid, [])
         seen.extend((layout.from_fire, layout.items) for layout in assignment.layouts)
         owned = sorted(itertools.chain.from_iterable(assignment.owners.values()))

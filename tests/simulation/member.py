@@ -101,6 +101,7 @@ class Member:
             launcher=self.warden,
             wake_at=self._set_wake,
             new_run_id=lambda: next(run_ids),
+            server_time=registry.server_time,
             drift_limit_s=DRIFT_LIMIT_S,
         )
         election = Election(registry, paths, self.lease, name)
@@ -257,6 +258,7 @@ class Member:
         self._report()
 
     def _clock_stepped(self) -> None:
+        self._report()
         self._post(Resync())
 
     def _report(self) -> None:
