@@ -35,7 +35,7 @@ check: $(READY) ## lint, format, types, import floors
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 format: $(READY) ## format the code
 	$(BIN)/ruff check --fix-only --quiet .

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from shardsched.core.assignment import Assignment, Layout
+from shardsched.core.assignment import MAX_LAYOUT_COUNT, Assignment, Layout
 from shardsched.core.command import Commands, Trigger
 from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord, LoadReport
 from shardsched.core.fire import Cause, Cursor, ItemState, Marker
@@ -24,6 +25,7 @@ _ZONES = ("eu", "us")
 _CRONS = ("* * * * *", "*/5 * * * *", "0 3 * * 1", "0 0 12 L * ?", "0/10 * * * * ?", "@daily")
 _EXECUTOR_NAMES = ("e1", "e2", "e3", "e4", "e5", "e6")
 _MAX_COUNT = 2**62
+_EPOCH = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def names() -> st.SearchStrategy[str]:
@@ -246,32 +248,91 @@ def need_lists() -> st.SearchStrategy[list[Need]]:
     )
 
 
+_LEAN_EXECUTORS = tuple(
+    ExecutorRecord(
+        name="",
+        incarnation="i",
+        host="h",
+        ip="",
+        pid=1,
+        process_start="",
+        started_at=_EPOCH,
+        version="",
+        handlers=dict.fromkeys(handlers, "shop:crawl"),
+        labels=labels,
+        unfit=unfit,
+    )
+    for handlers in (HANDLERS, HANDLERS[:1], HANDLERS[1:])
+    for labels in ({}, {"zone": "eu"}, {"zone": "us"})
+    for unfit in (None, None, None, "its clock is 75 s ahead")
+)
+"""What the leader tells apart in an executor; one draw among them is much cheaper than one for each field."""
+_LEAN_JOBS = tuple(
+    JobConfig(
+        name="",
+        uid="u",
+        handler=handler,
+        cron=cron,
+        armed_at=_EPOCH,
+        strategy=strategy,
+        labels=labels,
+        paused=cron == "@daily",
+        deleting=cron == "0 3 * * 1" and labels == {},
+    )
+    for handler in HANDLERS
+    for cron in ("* * * * *", "0 * * * *", "@daily", "0 3 * * 1")
+    for strategy in (Strategy.STICKY, *Strategy)
+    for labels in ({}, {}, {"zone": "eu"})
+)
+"""What the leader tells apart in a job, likewise."""
+_LEAN_STARTS = (
+    (None,),
+    (None, _EPOCH),
+    (_EPOCH,),
+    (None, _EPOCH + timedelta(hours=3), _EPOCH + timedelta(days=30)),
+    tuple(_EPOCH + timedelta(hours=3 * number) for number in range(MAX_LAYOUT_COUNT)),
+)
+
+
 @st.composite
-def job_entries(draw: st.DrawFn, name: str) -> JobEntry:
-    """Jobs in the control plane: new, assigned, held, with a count that was just edited, with a useless assignment."""
-    config = draw(job_configs(name, max_items=12))
-    assignment = draw(st.none() | assignments(config.uid))
-    fault = draw(st.sampled_from([None, "it is not JSON"])) if assignment is None else None
+def _lean_entries(draw: st.DrawFn, name: str) -> JobEntry:
+    config = replace(draw(st.sampled_from(_LEAN_JOBS)), name=name, items=draw(st.integers(1, 8)))
+    starts = draw(st.none() | st.sampled_from(_LEAN_STARTS))
+    if starts is None:
+        fault = draw(st.sampled_from([None, "it is not JSON"]))
+        return JobEntry(
+            name=name,
+            version=3,
+            created_id=7,
+            config=config,
+            assignment_version=None if fault is None else 5,
+            assignment_fault=fault,
+        )
+    first_count = draw(st.integers(1, 8))
+    layouts = tuple(
+        Layout(items=1 + (first_count + 3 * index) % 8, config=index, from_fire=start)
+        for index, start in enumerate(starts)
+    )
+    owners = draw(ownerships(_EXECUTOR_NAMES, max(layout.items for layout in layouts)))
     return JobEntry(
         name=name,
-        version=draw(st.integers(0, 9)),
-        created_id=draw(st.integers(0, 99)),
+        version=3,
+        created_id=7,
         config=config,
-        held=draw(st.sampled_from([None] * 5 + ["invalid cron"])),
-        assignment=assignment,
-        assignment_version=None if assignment is None and fault is None else draw(st.integers(0, 9)),
-        assignment_fault=fault,
+        held=draw(st.sampled_from([None, None, None, None, "invalid cron"])),
+        assignment=Assignment(uid="u", layouts=layouts, owners=owners, token_floor=9, trigger_floor=2, epoch=1),
+        assignment_version=5,
     )
 
 
 @st.composite
 def fleet_views(draw: st.DrawFn) -> FleetView:
-    """Control planes of a few executors and jobs."""
+    """Control planes of up to six executors and four jobs: new, assigned anyhow, edited, held, without a usable
+    assignment, paused and being deleted.
+    """
     living = draw(_some_executors())
-    job_names = [f"job{number}" for number in range(draw(st.integers(0, 5)))]
     return FleetView(
-        executors={name: draw(executors(name)) for name in living},
-        drained={name: draw(drain_marks()) for name in draw(st.sets(st.sampled_from(_EXECUTOR_NAMES), max_size=1))},
-        leader=draw(st.none() | leader_records()),
-        jobs={name: draw(job_entries(name)) for name in job_names},
+        executors={name: replace(draw(st.sampled_from(_LEAN_EXECUTORS)), name=name) for name in living},
+        drained=draw(st.sampled_from([{}, {}, {"e1": DrainMark(at=_EPOCH)}])),
+        jobs={name: draw(_lean_entries(name)) for name in ("job0", "job1", "job2", "job3")[: draw(st.integers(0, 4))]},
     )

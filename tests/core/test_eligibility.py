@@ -49,7 +49,7 @@ def fleet(*members: ExecutorRecord, drained: tuple[str, ...] = ()) -> FleetView:
         (LABELLED, {}, False),
     ],
 )
-def test_is_eligible_needs_handler_labels_and_fitness(config: JobConfig, fields: dict[str, Any], answer: bool) -> None:  # noqa: FBT001 - a column of the table
+def test_is_eligible_needs_handler_labels_and_fitness(config: JobConfig, fields: dict[str, Any], answer: bool) -> None:
     """An executor must host the handler, have every label with its value, and take items at all."""
     assert is_eligible(config, executor("e1", **fields), {}) is answer
 

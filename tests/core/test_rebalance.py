@@ -16,7 +16,7 @@ from shardsched.core.executor import DrainMark, ExecutorRecord
 from shardsched.core.job import JobConfig, Strategy
 from shardsched.core.rebalance import Rebalance, rebalance
 from shardsched.core.view import FleetView, JobEntry
-from tests.strategies import fleet_views, times
+from tests.strategies import fleet_views
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,7 +172,7 @@ def test_rebalance_follows_the_strategy_of_the_job(strategy: Strategy) -> None:
     expected = {
         Strategy.STICKY: {"e1": (0, 3), "e2": (1,), "e3": (2,)},
         Strategy.AVERAGE: {"e1": (0, 3), "e2": (1,), "e3": (2,)},
-        Strategy.ODEVITY: {"e1": (0, 3), "e2": (1,), "e3": (2,)},
+        Strategy.ODEVITY: {"e1": (2,), "e2": (1,), "e3": (0, 3)},
         Strategy.ROUND_ROBIN: {"e1": (1,), "e2": (2,), "e3": (0, 3)},
     }
     assert owners == expected[strategy]
@@ -260,12 +260,17 @@ def test_rebalance_keeps_floors_and_puts_in_its_epoch() -> None:
     assert (laid.token_floor, laid.trigger_floor, laid.epoch, laid.uid) == (8, 3, 5, "u")
 
 
+def hours() -> st.SearchStrategy[datetime]:
+    """Moments about those at which generated layouts begin."""
+    return st.integers(-30, 800).map(lambda count: NOON + count * timedelta(minutes=30))
+
+
 def all_claims(view: FleetView, claim: datetime | None) -> dict[str, datetime | None]:
     """Return the same latest claim for every job."""
     return dict.fromkeys(view.jobs, claim)
 
 
-@given(fleet_views(), st.none() | times())
+@given(fleet_views(), st.none() | hours())
 def test_rebalance_any_fleet_settles_at_once(view: FleetView, claim: datetime | None) -> None:
     """Once its writes stand, deciding again gives nothing; and it never asks for claims that it was given."""
     claimed = all_claims(view, claim)
@@ -282,7 +287,7 @@ def test_rebalance_any_fleet_without_claims_settles_but_for_asking(view: FleetVi
     assert again == Rebalance(writes=(), needs_claims=decided.needs_claims)
 
 
-@given(fleet_views(), st.none() | times())
+@given(fleet_views(), st.none() | hours())
 def test_rebalance_any_fleet_covers_every_item_once(view: FleetView, claim: datetime | None) -> None:
     """Each item of each layout kept has one owner, an eligible one; with nobody eligible none has."""
     claimed = all_claims(view, claim)
@@ -300,7 +305,7 @@ def test_rebalance_any_fleet_covers_every_item_once(view: FleetView, claim: date
         assert job.assignment.newest.items == job.config.items
 
 
-@given(fleet_views(), times(), times())
+@given(fleet_views(), hours(), hours())
 def test_rebalance_any_fleet_never_changes_the_count_of_a_claimed_fire(
     view: FleetView, claim: datetime, fire: datetime
 ) -> None:
@@ -319,8 +324,8 @@ def test_rebalance_any_fleet_order_of_the_view_changes_nothing(view: FleetView) 
     """Two leaders that heard of the same fleet in another order decide alike."""
     turned = replace(
         view,
-        executors=dict(reversed(view.executors.items())),
-        jobs=dict(reversed(view.jobs.items())),
-        drained=dict(reversed(view.drained.items())),
+        executors=dict(reversed(list(view.executors.items()))),
+        jobs=dict(reversed(list(view.jobs.items()))),
+        drained=dict(reversed(list(view.drained.items()))),
     )
     assert rebalance(turned, 5, all_claims(view, NOON)) == rebalance(view, 5, all_claims(view, NOON))
