@@ -327,8 +327,9 @@ def _lean_entries(draw: st.DrawFn, name: str) -> JobEntry:
 
 @st.composite
 def fleet_views(draw: st.DrawFn) -> FleetView:
-    """Control planes of up to six executors and four jobs: new, assigned anyhow, edited, held, without a usable
-    assignment, paused and being deleted.
+    """Control planes of up to six executors and four jobs.
+
+    Jobs are new, assigned anyhow, edited, held, paused, being deleted, or have an assignment that is of no use.
     """
     living = draw(_some_executors())
     return FleetView(

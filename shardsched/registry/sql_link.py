@@ -39,7 +39,6 @@ class Link:
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._in_use: list[Any] = []
-        self._generation = 0
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """Return what is read.
@@ -107,8 +106,9 @@ class Link:
 
     def _discard(self) -> None:
         with self._lock:
-            self._generation += 1
-        self._engine.dispose()
+            pool = self._engine.pool
+            self._engine.dispose(close=False)
+            pool.dispose()
 
     def _once(self, work: Callable[[Connection], Result], *, writes: bool) -> Result:
         options = {WRITES: True} if writes else self.dialect.single_options
@@ -117,20 +117,20 @@ class Link:
 
     @contextlib.contextmanager
     def _connection(self, **options: Any) -> Iterator[Connection]:
-        with self._engine.connect().execution_options(**options) as connection:
-            driver = connection.connection.driver_connection
+        pool = self._engine.pool
+        connection = self._engine.connect().execution_options(**options)
+        driver = connection.connection.driver_connection
+        with self._lock:
+            self._in_use.append(driver)
+        try:
+            yield connection
+        finally:
             with self._lock:
-                generation = self._generation
-                self._in_use.append(driver)
-            try:
-                yield connection
-            finally:
-                with self._lock:
-                    self._in_use.remove(driver)
-                    is_old = generation != self._generation
-                if is_old:
+                self._in_use.remove(driver)
+                if self._engine.pool is not pool:
                     # It would go back to a pool that was given up, and stay open there.
                     connection.invalidate()
+                connection.close()
 
     def _patiently(self, attempt: Callable[[], Result], patience_s: float = BUSY_PATIENCE_S) -> Result:
         deadline = time.monotonic() + patience_s

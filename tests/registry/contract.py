@@ -90,6 +90,10 @@ class Registries(ABC):
         """Heal a link that was cut."""
         raise NotImplementedError
 
+    def threads(self) -> set[threading.Thread]:
+        """Return what runs, but for what cuts links."""
+        return set(threading.enumerate())
+
     def close(self) -> None:
         """Close all clients."""
         for registry in self.made:
@@ -485,14 +489,14 @@ class RegistryContract:
     def test_close_leaves_no_thread(self, registries: Registries) -> None:
         """Nothing of a client runs on after it, and it returns soon."""
         registries.make()
-        before = set(threading.enumerate())
+        before = registries.threads()
         client = registries.make()
         client.transact([Create("/e", ephemeral=True)])
         watched(client, "/")
         client.on_session(Recorder[SessionState]())
         client.renew(Check("/e")).result(10)
         client.close()
-        eventually(lambda: set(threading.enumerate()) <= before, 5)
+        eventually(lambda: registries.threads() <= before, 5)
 
     def test_expiry_takes_ephemerals_and_tells_the_owner(self, registries: Registries) -> None:
         """It hears LOST, then CONNECTED under a new identity; others see the nodes go."""
@@ -796,7 +800,7 @@ class RegistryContract:
         """Within a few seconds, and with no thread left."""
         if not registries.can_disconnect:
             pytest.skip("the link to this registry cannot be cut")
-        before = set(threading.enumerate())
+        before = registries.threads()
         registry = registries.make()
         watched(registry, "/")
         registries.disconnect(registry)
@@ -805,7 +809,7 @@ class RegistryContract:
         closer.join(8)
         assert not closer.is_alive()
         registries.reconnect(registry)
-        eventually(lambda: set(threading.enumerate()) <= before, 10)
+        eventually(lambda: registries.threads() <= before, 10)
 
     # Against the model
 
