@@ -8,11 +8,13 @@ BIN := $(VENV)/bin
 # Says that $(VENV) holds everything pyproject.toml asks for.
 READY := $(VENV)/.ready
 DEMO_SECONDS ?= 60
+HOURS ?= 1
+FAULTS ?= 30
 
-.PHONY: help setup demo test check format bench clean
+.PHONY: help setup demo test test-faults soak check format bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup: $(READY) ## make .venv with everything
 
@@ -28,8 +30,14 @@ $(READY): pyproject.toml
 demo: $(READY) ## watch three executors, one of them killed
 	$(BIN)/python -m shardsched demo --seconds $(DEMO_SECONDS)
 
-test: $(READY) ## run all tests
-	$(BIN)/python -m pytest
+test: $(READY) ## run all tests but the long ones of faults
+	$(BIN)/python -m pytest -m 'not faults'
+
+test-faults: $(READY) ## make every fault, and a mix of FAULTS
+	FAULTS=$(FAULTS) $(BIN)/python -m pytest tests/faults
+
+soak: $(READY) ## make faults at random for HOURS
+	PYTHONPATH=. $(BIN)/python -m tests.faults.soak --hours $(HOURS)
 
 check: $(READY) ## lint, format, types, import floors
 	$(BIN)/ruff check .

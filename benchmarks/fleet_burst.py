@@ -21,7 +21,7 @@ def measure(jobs: int, items: int) -> None:
     with stage() as some:
         members = [some.start(name, slots=count) for name in ("e1", "e2")]
         for member in members:
-            member.ready(0)
+            member.joined()
         some.register([f"job-{number}" for number in range(jobs)], cron=f"0/{PERIOD_S} * * * * ?", items=items)
         until(lambda: sum(some.owned_counts().values()) >= count, "all items to be owned")
         pause(2.0)

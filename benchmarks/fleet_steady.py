@@ -21,7 +21,7 @@ def measure(isolation: str, seconds: float) -> None:
     with stage() as some:
         members = [some.start(name, slots=JOBS) for name in ("e1", "e2")]
         for member in members:
-            member.ready(0)
+            member.joined()
         some.register([f"job-{n}" for n in range(JOBS)], cron="* * * * * ?", isolation=isolation)
         until(lambda: sum(some.owned_counts().values()) >= JOBS, "all items to be owned")
         pause(WARM_UP_S)

@@ -70,7 +70,9 @@ class Leader:
             self._reshard()
         if now >= self._tidies_at:
             self._tidies_at = now + TIDY_S
-            self._leadership.tidy(self._mirror.fleet(), self._clock.now())
+            if self._leadership.tidy(self._mirror.fleet(), self._clock.now()):
+                # Items that are no more leave a gap in how the others are spread.
+                self._seen = -1
         return RETRY_S if self._seen < 0 else max(self._tidies_at - now, 0.05)
 
     def _reshard(self) -> None:

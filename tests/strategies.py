@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from shardsched.core.assignment import MAX_LAYOUT_COUNT, Assignment, Layout
@@ -19,6 +20,8 @@ from shardsched.core.view import FleetView, JobEntry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""For property tests: what they say does not depend on how busy the machine is."""
 HANDLERS = ("crawl", "clean")
 """Handlers that generated executors host and generated jobs run."""
 _ZONES = ("eu", "us")

@@ -121,6 +121,10 @@ class Member:
 
         return float(until(found, f"{self.name} to read {item_count} items, see {self.log}", timeout_s)) - self.started
 
+    def joined(self) -> None:
+        """Return when it has taken its place in the fleet."""
+        until(lambda: self.events("executor_joined"), f"{self.name} to join, see {self.log}")
+
     def status(self, name: str) -> int:
         """Return a number of the kernel's status of the process, such as Threads, or VmRSS in KiB."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()

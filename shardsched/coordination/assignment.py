@@ -147,35 +147,42 @@ class Leadership:
             self._election.resign()
         return refused.index <= 1
 
-    def tidy(self, fleet: FleetView, now: datetime) -> None:
+    def tidy(self, fleet: FleetView, now: datetime) -> bool:
         """Finish half-done deletions, and drop layouts and cursors that have had their time.
+
+        Returns:
+            Whether items have lost their owners by it, so that the others may have to be spread anew.
 
         Raises:
             RegistryUnavailableError: No answer; calling again is safe.
         """
         term = self._election.term
+        is_changed = False
         if term is None:
-            return
+            return is_changed
         for entry in fleet.jobs.values():
             config = entry.config
             if config is not None and config.deleting:
                 if remove_job_nodes(self._registry, self._paths, entry.name):
                     logger.info("removed a deleted job", extra={"event": Event.JOB_REMOVED, "job": entry.name})
             elif entry.held is None and entry.assignment is not None and len(entry.assignment.layouts) > 1:
-                self._drop_layouts(term, entry, now)
+                is_changed |= self._drop_layouts(term, entry, now)
+        return is_changed
 
-    def _drop_layouts(self, term: Term, entry: JobEntry, now: datetime) -> None:
+    def _drop_layouts(self, term: Term, entry: JobEntry, now: datetime) -> bool:
         config, assignment = entry.config, entry.assignment
         if config is None or assignment is None or entry.assignment_version is None:
-            return
+            return False
         cursors, versions = self._cursors(entry.name)
         mine = {item: cursor for item, cursor in cursors.items() if cursor.uid == config.uid}
         settled = settled_assignment(config, assignment, entry.commands, mine, now)
         if settled is None:
-            return
+            return False
         write = _Write(entry=entry, assignment=settled, value=encode_assignment(settled))
-        if self._write(term, [write]) == 1:
-            self._delete_cursors(entry.name, settled.newest.items, versions)
+        if self._write(term, [write]) != 1:
+            return False
+        self._delete_cursors(entry.name, settled.newest.items, versions)
+        return True
 
     def _delete_cursors(self, job: str, item_count: int, versions: Mapping[int, int]) -> None:
         """Delete the cursors of items that are no more. One that stays behind does no harm: the floors lie above it."""

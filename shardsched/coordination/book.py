@@ -2,7 +2,8 @@
 
 Cursors and markers are not mirrored: only an item's owner writes them, so what the owner wrote last is what stands. An
 item is read when it is gained, when one of our writes was refused or its answer lost, and when a marker that it waited
-for has gone. Cursors are read before markers, so that a run which ends in between cannot look abandoned.
+for has gone. A run that begins or ends between the two readings may look abandoned; what follows from that is refused,
+since every write checks the cursor's version and that no marker stands.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ CLAIM_CHUNK = 100
 """Items of one job claimed by one transaction: about 60 kB."""
 COMPLETION_CHUNK = 50
 """Runs completed by one transaction."""
-_CLAIM_CHECKS = 3
+CLAIM_CHECKS = 3
+"""Operations with which a claim begins: the checks of the session, the job and the assignment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +70,12 @@ class Attempt:
     def won(self, versions: tuple[int, ...]) -> tuple[Claimed, ...]:
         """Return the claims with their cursors' versions, from a committed transaction's."""
         return tuple(
-            replace(claim, version=versions[_CLAIM_CHECKS + 2 * index + 1]) for index, claim in enumerate(self.claims)
+            replace(claim, version=versions[CLAIM_CHECKS + 2 * index + 1]) for index, claim in enumerate(self.claims)
         )
 
     def culprit(self, refused: Refused) -> Claimed | None:
         """Return the item that was refused; None when the session, the job or the assignment was."""
-        index = refused.index - _CLAIM_CHECKS
+        index = refused.index - CLAIM_CHECKS
         return self.claims[index // 2] if index >= 0 else None
 
 

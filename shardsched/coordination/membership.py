@@ -109,8 +109,8 @@ class Membership:
         # Another thread may have changed the record meanwhile.
         self._record = replace(self._record, incarnation=record.incarnation)
         self._is_written = self._record == record
-        self._keep_ticket()
         self._lease.join(record.incarnation, sent_at, session_id)
+        self._keep_ticket()
         logger.info(
             "joined the fleet",
             extra={"event": Event.EXECUTOR_JOINED, "executor": record.name, "incarnation": record.incarnation},
@@ -183,10 +183,14 @@ class Membership:
     def _keep_ticket(self) -> None:
         if self._home is None:
             return
-        self._home.mkdir(parents=True, exist_ok=True, mode=0o700)
         ticket = self._home / "session"
-        ticket.touch(mode=0o600)
-        ticket.write_text(f"{self._record.pid} {self._record.process_start} {self._registry.session_ticket}")
+        try:
+            self._home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            ticket.touch(mode=0o600)
+            ticket.write_text(f"{self._record.pid} {self._record.process_start} {self._registry.session_ticket}")
+        except OSError as error:
+            # A full disk is no reason not to take part: a restart under this name will have to wait for T, no more.
+            logger.warning("could not keep the session's ticket at %s: %s", ticket, error)
 
     def _end_predecessor(self) -> None:
         """End the session that a dead process of this name and machine left, with all its nodes."""

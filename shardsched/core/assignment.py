@@ -110,12 +110,14 @@ def decode_assignment(path: str, value: bytes) -> Assignment:
     seen: set[int] = set()
     for name, text in fields.texts("owners").items():
         try:
-            owners[name] = parse_items(text)
+            items = parse_items(text)
         except ItemParameterError as error:
             raise fields.corrupt(str(error)) from None
-        if seen & set(owners[name]):
+        if not seen.isdisjoint(items):
             raise fields.corrupt("it gives an item to two executors")
-        seen.update(owners[name])
+        seen.update(items)
+        if items:
+            owners[name] = items
     return Assignment(
         uid=fields.text("uid"),
         layouts=layouts,

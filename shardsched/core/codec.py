@@ -55,7 +55,7 @@ class Fields:
             raise self.corrupt("it has no format version")
         if form > FORMAT:
             raise self.corrupt(
-                f"it has format {form}, written by a newer release; upgrade this one (it reads {FORMAT})"
+                f"it has format {str(form)[:64]}, written by a newer release; upgrade this one (it reads {FORMAT})"
             )
         self._record: dict[str, Any] = record
 
@@ -91,7 +91,7 @@ class Fields:
         """Return a whole number within bounds."""
         value: int = self._value(key, int, _REQUIRED if default is ... else default)
         if not low <= value <= high:
-            raise self.corrupt(f"{key!r} is {value}, outside {low} to {high}")
+            raise self.corrupt(f"{key!r} is {str(value)[:64]}, outside {low} to {high}")
         return value
 
     def number(self, key: str, default: Any = ..., *, low: float = 0.0, high: float = 1e12) -> float:
@@ -102,7 +102,7 @@ class Fields:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.corrupt(f"{key!r} is not a number")
         if not low <= value <= high:
-            raise self.corrupt(f"{key!r} is {value}, outside {low:g} to {high:g}")
+            raise self.corrupt(f"{key!r} is {str(value)[:64]}, outside {low:g} to {high:g}")
         return float(value)
 
     def flag(self, key: str, *, default: bool) -> bool:

@@ -104,5 +104,18 @@ def _laid_out(entry: JobEntry, config: JobConfig, claimed: Mapping[str, datetime
     latest = claimed[entry.name] or config.armed_at
     begins = config.parsed_cron().next_fire(latest) or min(latest, _LAST_AT) + timedelta(seconds=1)
     earlier = [one for one in assignment.layouts if one.from_fire is None or one.from_fire < begins]
-    layouts = (*earlier[-(MAX_LAYOUT_COUNT - 1) :], replace(layout, from_fire=begins))
-    return replace(assignment, layouts=layouts)
+    kept = (*earlier[-(MAX_LAYOUT_COUNT - 2) :], replace(layout, from_fire=begins))
+    return replace(assignment, layouts=_with_all_items(kept, assignment.item_count, begins))
+
+
+def _with_all_items(layouts: tuple[Layout, ...], item_count: int, begins: datetime) -> tuple[Layout, ...]:
+    """Return layouts that have as many items as there were, until it is known that none of them is needed any more.
+
+    A layout that is replaced before its first fire may have served a trigger: its items may run, or wait to. One just
+    before the new layout stands in for it, in which no fire lies.
+    """
+    if max(layout.items for layout in layouts) >= item_count:
+        return layouts
+    before = begins - timedelta(microseconds=1)
+    earlier = [one for one in layouts[:-1] if one.from_fire is None or one.from_fire < before]
+    return (*earlier, replace(layouts[-1], items=item_count, from_fire=before), layouts[-1])

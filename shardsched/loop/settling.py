@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from enum import Enum
 from typing import TYPE_CHECKING
 
+from shardsched.coordination.ledger import CLAIM_CHECKS
 from shardsched.core.decision import Release
 from shardsched.core.events import Event
 from shardsched.loop.claiming import ANSWER_S, tell_missed
@@ -25,6 +27,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+class Settled(Enum):
+    """What settling leaves to do."""
+
+    NOTHING = "nothing"
+    """Nothing was to be settled."""
+    AGAIN = "again"
+    """The job is to be planned again at once: its items have changed."""
+    STALE = "stale"
+    """Our view of the job is old: it is to be planned when that has caught up."""
+
+
 class Settling:
     """The settling part of the loop. **Thread:** the loop's."""
 
@@ -33,8 +46,8 @@ class Settling:
         self._ledger = ledger
         self._book = book
 
-    def settle(self, entry: JobEntry, planned: JobPlan, now: datetime) -> bool:
-        """Do what a plan says of items that are not to run; return whether the job is to be planned again.
+    def settle(self, entry: JobEntry, planned: JobPlan, now: datetime) -> Settled:
+        """Do what a plan says of items that are not to run.
 
         Raises:
             RegistryUnavailableError: No answer; the items concerned are read again.
@@ -48,16 +61,18 @@ class Settling:
         # Whatever the answers are, what is known of these items is old now.
         for one, _ in sent:
             self._book.forget(job, one.item)
-        for one, future in sent:
-            self._answer(job, one, future)
-        return bool(sent)
+        answers = {self._answer(job, one, future) for one, future in sent}
+        if Settled.STALE in answers:
+            return Settled.STALE
+        return Settled.AGAIN if answers else Settled.NOTHING
 
-    def _answer(self, job: str, one: Settle | Release, future: Future[Outcome]) -> None:
+    def _answer(self, job: str, one: Settle | Release, future: Future[Outcome]) -> Settled:
         outcome = wait_for(future, ANSWER_S)
         if isinstance(outcome, Committed):
             _tell(job, one)
-        else:
-            self._lease.fenced_off(outcome)
+            return Settled.AGAIN
+        is_item = isinstance(one, Release) or outcome.index >= CLAIM_CHECKS
+        return Settled.AGAIN if is_item and not self._lease.fenced_off(outcome) else Settled.STALE
 
 
 def _tell(job: str, one: Settle | Release) -> None:

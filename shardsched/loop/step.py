@@ -23,7 +23,7 @@ from shardsched.loop.accounting import Accounting
 from shardsched.loop.claiming import Claiming
 from shardsched.loop.message import Ended, Interrupt, Resync, SessionEnded, Vanished
 from shardsched.loop.runs import RunTable
-from shardsched.loop.settling import Settling
+from shardsched.loop.settling import Settled, Settling
 from shardsched.loop.stops import Stops
 
 if TYPE_CHECKING:
@@ -225,9 +225,13 @@ class Loop:
             planned = self._plan_job(entry, now)
             if planned is None:
                 continue
-            if self._settling.settle(entry, planned, now):
+            answer = self._settling.settle(entry, planned, now)
+            if answer is not Settled.NOTHING:
                 settled.add(entry.name)
+            if answer is Settled.AGAIN:
                 self._has_more = True
+            elif answer is Settled.STALE:
+                self._retry_at = now + RETRY
             priority = entry.config.priority if entry.config else 0
             candidates.extend(Candidate(job=entry.name, priority=priority, run=run) for run in planned.runs)
         # Only now, since without an answer to a settling what is due of the other jobs would be forgotten too.

@@ -73,11 +73,14 @@ class Watcher:
         """Follow no longer; return when the thread has ended, or the time is over."""
         self._stopping.set()
         self.look()
-        if self._thread.is_alive():
+        if self._thread.ident is None:
+            self._close_sockets()
+        else:
             self._thread.join(timeout_s)
-        if not self._thread.is_alive():
-            self._wake.close()
-            self._woken.close()
+
+    def _close_sockets(self) -> None:
+        self._wake.close()
+        self._woken.close()
 
     def look(self) -> None:
         """Have the changes read now."""
@@ -119,6 +122,7 @@ class Watcher:
             except Exception:  # top of a thread: watches must go on, whatever it was
                 logger.exception("following the changes failed", extra={"event": Event.REGISTRY_STUCK})
                 self._meet_trouble()
+        self._close_sockets()
 
     def _meet_trouble(self) -> None:
         if not self._stopping.is_set():

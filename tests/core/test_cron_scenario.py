@@ -228,3 +228,35 @@ def test_six_fields_with_a_star_in_both_days_fire_every_day(spring: str, unix: s
     """The form that Spring users write means what it says."""
     after = at("2024-02-27T23:00+00:00")
     assert parse_cron(spring).fires(after, 20) == parse_cron(unix).fires(after, 20)
+
+
+@pytest.mark.parametrize(
+    ("expression", "autumn", "spring"),
+    [
+        # fires from 01:00 to 01:59 on the day with two such hours, and from 02:00 to 03:00 on the day with no 02:xx
+        ("*/20 1,2 * * *", 6, 0),
+        ("5 */1 * * *", 2, 0),
+        ("0 */20 1,2 * * ?", 6, 0),
+        ("0 /20 1,2 * * ?", 6, 0),
+        ("0 0/20 1,2 * * ?", 6, 0),
+        ("0 5 0/1 * * ?", 2, 0),
+        ("0 5 /1 * * ?", 2, 0),
+        ("0/20 1,2 * * *", 3, 1),
+        ("0-59/20 1,2 * * *", 3, 1),
+        ("0,20,40 1,2 * * *", 3, 1),
+        ("5 0-23 * * *", 1, 1),
+        ("0 0-59/20 1,2 * * ?", 3, 1),
+        ("0 00/20 1,2 * * ?", 3, 1),
+        ("0 1/20 1,2 * * ?", 3, 1),
+        ("*/30 5 1,2 * * ?", 2, 1),
+    ],
+)
+def test_interval_is_told_by_how_minute_and_hour_begin(expression: str, autumn: int, spring: int) -> None:
+    """A star, or in Quartz a step from zero, follows elapsed time; other spellings of the same are fixed times."""
+    cron = parse_cron(expression, "America/New_York")
+
+    def count(begin: str, end: str) -> int:
+        return sum(at(begin) <= fire < at(end) for fire in cron.fires(at(begin) - timedelta(seconds=1), 30))
+
+    assert count("2024-11-03T01:00-04:00", "2024-11-03T02:00-05:00") == autumn
+    assert count("2024-03-10T03:00-04:00", "2024-03-10T03:01-04:00") == spring

@@ -13,7 +13,7 @@ from shardsched.core.eligibility import eligible_executors, is_eligible, unowned
 from shardsched.core.executor import DrainMark, ExecutorRecord
 from shardsched.core.job import JobConfig
 from shardsched.core.view import FleetView
-from tests.strategies import fleet_views
+from tests.strategies import ANY_SPEED, fleet_views
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CONFIG = JobConfig(name="books", uid="u", handler="crawl", cron="0 * * * *", armed_at=NOW)
@@ -113,6 +113,7 @@ def test_unowned_reason_many_names_are_cut() -> None:
     assert reason.endswith("(e00, e01, e02, e03, e04, e05, e06, e07, e08, e09 and 3 more)")
 
 
+@ANY_SPEED
 @given(fleet_views())
 def test_unowned_reason_is_there_exactly_when_nobody_is_eligible(members: FleetView) -> None:
     """Whoever is told no reason has an executor, and whoever has none is told why."""

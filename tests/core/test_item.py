@@ -18,7 +18,7 @@ from shardsched.core.item import (
     parse_items,
 )
 from shardsched.errors import ItemParameterError
-from tests.strategies import item_sets, texts
+from tests.strategies import ANY_SPEED, item_sets, texts
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,7 @@ def test_items_known_texts_go_both_ways(items: tuple[int, ...], text: str) -> No
     assert parse_items(text) == items
 
 
+@ANY_SPEED
 @given(item_sets())
 def test_items_any_come_back_in_rising_order(items: tuple[int, ...]) -> None:
     """What is written is read again, whatever order it was given in."""
@@ -91,6 +92,7 @@ def test_parse_item_params_bad_text_is_refused(text: str) -> None:
         parse_item_params(text)
 
 
+@ANY_SPEED
 @given(st.dictionaries(st.integers(0, 9999), texts() | st.text('a," =', max_size=6), max_size=5))
 def test_item_params_any_come_back(params: dict[int, str]) -> None:
     """What is written is read again, quotes, commas and blanks included."""

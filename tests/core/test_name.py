@@ -18,6 +18,7 @@ from shardsched.core.name import (
 )
 from shardsched.errors import JobConfigError, SettingsError
 from shardsched.registry.tree import path_fault
+from tests.strategies import ANY_SPEED
 
 BAD_NAMES: tuple[Any, ...] = (
     "",
@@ -89,6 +90,7 @@ def test_name_that_is_no_part_of_a_path_is_refused(name: Any) -> None:
         assert str(error.value).isprintable()
 
 
+@ANY_SPEED
 @given(st.text(max_size=5) | st.characters())
 def test_name_any_that_is_taken_is_a_path_in_every_registry(name: str) -> None:
     """No name passes here that a registry would refuse later, in the middle of something."""

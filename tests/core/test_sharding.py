@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shardsched.core.job import Strategy
 from shardsched.core.sharding import Need, java_hash, spread
-from tests.strategies import need_lists, ownerships
+from tests.strategies import ANY_SPEED, need_lists, ownerships
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,6 +62,7 @@ def after(needs: Sequence[Need], owners: Owners, eligible: Iterable[str] | None 
     ]
 
 
+@ANY_SPEED
 @given(need_lists())
 def test_spread_any_needs_is_a_partition_within_one(needs: list[Need]) -> None:
     """Every item has exactly one eligible owner, in rising order, and shares of one job differ by at most one."""
@@ -77,6 +78,7 @@ def test_spread_any_needs_is_a_partition_within_one(needs: list[Need]) -> None:
         assert not sizes or max(sizes) - min(sizes) <= 1
 
 
+@ANY_SPEED
 @given(need_lists(), st.integers(0, 1000))
 def test_spread_order_of_jobs_and_executors_changes_nothing(needs: list[Need], seed: int) -> None:
     """The outcome depends on what is there, not on the order in which it is told."""
@@ -90,6 +92,7 @@ def test_spread_order_of_jobs_and_executors_changes_nothing(needs: list[Need], s
     assert spread(shuffled) == spread(needs)
 
 
+@ANY_SPEED
 @given(need_lists())
 def test_spread_again_changes_nothing(needs: list[Need]) -> None:
     """The outcome is a fixed point, so that a change of the leader alone moves nothing."""
@@ -97,6 +100,7 @@ def test_spread_again_changes_nothing(needs: list[Need]) -> None:
     assert spread(after(needs, owners)) == owners
 
 
+@ANY_SPEED
 @given(need_lists())
 def test_sticky_no_direct_move_would_level_the_fleet(needs: list[Need]) -> None:
     """Of two executors two items apart, none could hand one over without a job becoming uneven."""
@@ -110,6 +114,7 @@ def test_sticky_no_direct_move_would_level_the_fleet(needs: list[Need]) -> None:
             assert load[giver] - load[taker] < 2 or more <= fewer
 
 
+@ANY_SPEED
 @given(st.integers(1, 40), st.integers(1, 8), st.data())
 def test_sticky_one_job_keeps_as_much_as_can_be_kept(item_count: int, count: int, data: st.DataObject) -> None:
     """Whoever owned what, no even spread of one job could leave more items where they are."""
@@ -123,6 +128,7 @@ def test_sticky_one_job_keeps_as_much_as_can_be_kept(item_count: int, count: int
     assert kept_count == sum(min(size, low) for size in held) + min(over_count, extras)
 
 
+@ANY_SPEED
 @given(st.integers(1, 60), st.integers(2, 8), st.data())
 def test_sticky_one_job_leaver_moves_only_its_items(item_count: int, count: int, data: st.DataObject) -> None:
     """When an executor leaves, the others keep all that they have."""
@@ -135,6 +141,7 @@ def test_sticky_one_job_leaver_moves_only_its_items(item_count: int, count: int,
     assert {old for old, _ in moves.values()} <= {leaver}
 
 
+@ANY_SPEED
 @given(st.integers(1, 60), st.integers(1, 8), st.sampled_from(["a", "e3x", "z"]))
 def test_sticky_one_job_joiner_gains_just_its_share(item_count: int, count: int, joiner: str) -> None:
     """When an executor joins, items move to it alone, as many as the floor of its share, wherever its name sorts."""
@@ -146,6 +153,7 @@ def test_sticky_one_job_joiner_gains_just_its_share(item_count: int, count: int,
     assert len(moves) == item_count // (count + 1)
 
 
+@ANY_SPEED
 @given(st.integers(1, 80), st.integers(1, 9), st.integers(1, 3), st.sampled_from(["a", "e3x", "z"]))
 def test_sticky_many_like_jobs_joiner_gains_just_its_share(
     job_count: int, count: int, item_count: int, joiner: str
@@ -159,6 +167,7 @@ def test_sticky_many_like_jobs_joiner_gains_just_its_share(
     assert len(moves) == job_count * item_count // (count + 1)
 
 
+@ANY_SPEED
 @given(st.integers(1, 80), st.integers(2, 9), st.data())
 def test_sticky_many_jobs_of_one_item_leaver_moves_only_its_items(
     job_count: int, count: int, data: st.DataObject
@@ -175,6 +184,7 @@ def test_sticky_many_jobs_of_one_item_leaver_moves_only_its_items(
     assert max(load) - min(load) <= 1
 
 
+@ANY_SPEED
 @given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 6))
 def test_sticky_jobs_of_any_size_spread_the_fleet_within_one(sizes: list[int], count: int) -> None:
     """Where all executors may own all jobs, their totals differ by at most one, for remainders go where there is room."""
@@ -312,6 +322,7 @@ def test_round_robin_smallest_hash_is_rotated_all_the_same() -> None:
     assert elastic(Strategy.ROUND_ROBIN, "polygenelubricants", 2) == {"host2": (0,), "host0": (1,)}
 
 
+@ANY_SPEED
 @given(need_lists())
 def test_other_strategies_do_not_look_at_who_owns_what(needs: list[Need]) -> None:
     """The results of ElasticJob's strategies follow from names and counts alone."""

@@ -155,6 +155,11 @@ class Audit:
         spans = judge.missed.get((uid, item), ())
         if any((after is None or after < fire) and fire <= last for after, last in spans):
             return True
+        # An executor that ended between its claim and the start of the run could not tell what it passed over.
+        started = {run.claimed.marker.run for run in self._world.record.runs}
+        jumps = judge.jumps.get((uid, item), ())
+        if any((after is None or after < fire) and fire < last and run not in started for after, last, run in jumps):
+            return True
         return any(
             (job, number) == (name, item) and first <= fire <= last for job, number, first, last in self._missed
         )

@@ -204,6 +204,7 @@ class Chaos:
         world.run_s = 0.1
         for member in world.living():
             member.frozen_until = member.deaf_until = 0.0
+            member.loop._slots = 16
             member.clock.offset_s = max(-1.0, min(1.0, member.clock.offset_s))
             member.registry.reconnect()
         working = [one for one in world.living() if one.stop_at is None]

@@ -54,6 +54,8 @@ class Judge:
         """How many attempts were claimed at each fire."""
         self.missed: dict[tuple[str, int], list[tuple[datetime | None, datetime]]] = {}
         """By uid and item: spans of fires that a cursor counts as missed; the first moment is not part of it."""
+        self.jumps: dict[tuple[str, int], list[tuple[datetime | None, datetime, str]]] = {}
+        """By uid and item: what each claim passed over, with its run."""
         self.layouts: dict[str, list[tuple[datetime | None, int]]] = {}
         """By uid: every layout that was ever written."""
         self.can_rewind = False
@@ -145,6 +147,8 @@ class Judge:
         if old is not None and old.fire is not None and (cursor.fire is None or cursor.fire < old.fire):
             demand(self.can_rewind, f"cursor of {job}[{item}] went back from {old.fire} to {cursor.fire}")
             self._rewind(place, cursor.fire)
+        if cursor.state is ItemState.RUNNING and cursor.fire is not None and cursor.attempt == 1:
+            self.jumps.setdefault(place, []).append((None if old is None else old.fire, cursor.fire, cursor.run))
         if cursor.state is ItemState.MISSED and cursor.fire is not None:
             self.missed.setdefault(place, []).append((None if old is None else old.fire, cursor.fire))
         elif cursor.state is not ItemState.RUNNING and cursor.run:

@@ -131,6 +131,10 @@ class People:
         name = self._rng.choice(self.names)
         self._world.tell(f"people: stop {name}")
         self._commands.stop(name)
+        config = self.jobs.entry(name).config
+        if config is not None:
+            # What is given back after a stop is not run again.
+            self.is_failover_off.add(config.uid)
 
     def _drain(self) -> None:
         members = self._world.living()
@@ -155,6 +159,9 @@ class People:
     def _delete(self) -> None:
         name = self._rng.choice(self.names)
         self._world.tell(f"people: delete {name}")
+        config = self.jobs.entry(name).config
+        if config is not None:
+            self.is_failover_off.add(config.uid)
         self.jobs.delete(name, wait_s=0.0)
 
     def _delete_leader(self) -> None:

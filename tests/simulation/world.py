@@ -17,7 +17,7 @@ from shardsched.core.paths import Paths
 from shardsched.errors import RegistryUnavailableError
 from shardsched.testing import FakeClock
 from tests.simulation.clockwork import SkewedClock
-from tests.simulation.judge import Judge
+from tests.simulation.judge import Judge, demand
 from tests.simulation.member import Member
 from tests.simulation.record import Record, RunRecord
 from tests.simulation.store import SimRegistry, SimStore
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 TIMEOUT_S = 4.0
 """Session time-out T: short, since all waits of the protocol are shares of it."""
 TICK_S = 0.5
+MAX_ACTS = 2_000
+"""How often the parts of all executors may step in one second."""
 MAX_DEPTH = 2
 """How deep actors may act in the middle of one another."""
 _START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -84,6 +86,7 @@ class World:
         """The share of requests at which an executor's process ends."""
         self.run_s = self.rng.choice([0.2, 1.5, 4.0])
         """How long runs take, at the median."""
+        self._act_since = (0.0, 0)
         self._depth = 0
         self._member_count = 0
         self.server_timeout_s = TIMEOUT_S - self.rng.random() * TICK_S / 2
@@ -219,6 +222,7 @@ class World:
 
     def act(self) -> None:
         """Let one part of one executor step, or let time pass until one can."""
+        self._count_act()
         ready = self.ready()
         if not ready:
             self.advance(min(self._idle_s(), 1.0) + self.rng.random() * 0.05)
@@ -226,6 +230,14 @@ class World:
         if ready:
             member, part = self.rng.choice(ready)
             self.step(member, part)
+
+    def _count_act(self) -> None:
+        """Refuse to act without end at one moment, as when parts of executors wake one another for nothing."""
+        if self.clock.boot() - self._act_since[0] > 1.0:
+            self._act_since = (self.clock.boot(), 0)
+        began, count = self._act_since
+        self._act_since = (began, count + 1)
+        demand(count < MAX_ACTS, "the fleet spins: its parts wake one another for nothing")
 
     def _idle_s(self) -> float:
         moments = (
