@@ -56,6 +56,7 @@ def rebalance(fleet: FleetView, epoch: int, claimed: Mapping[str, datetime | Non
     kept: dict[str, Assignment] = {}
     needs_claims: set[str] = set()
     needs: list[Need] = []
+    eligible: dict[tuple[object, ...], tuple[str, ...]] = {}
     for name, entry in sorted(fleet.jobs.items()):
         config = entry.config
         if config is None or entry.held is not None or config.deleting:
@@ -67,12 +68,16 @@ def rebalance(fleet: FleetView, epoch: int, claimed: Mapping[str, datetime | Non
         if laid is None:
             continue
         kept[name] = laid
+        # Ten thousand jobs mostly ask for the same few handlers and labels.
+        demand = (config.handler, *sorted(config.labels.items()))
+        if demand not in eligible:
+            eligible[demand] = eligible_executors(config, fleet)
         needs.append(
             Need(
                 job=name,
                 item_count=laid.item_count,
                 strategy=config.strategy,
-                eligible=eligible_executors(config, fleet),
+                eligible=eligible[demand],
                 current=laid.owners,
             )
         )

@@ -104,7 +104,7 @@ class _Share:
         names = sorted(set(need.eligible))
         self.job = need.job
         self.held: dict[str, list[int]] = {name: [] for name in names}
-        self.given: dict[str, list[int]] = {name: [] for name in names}
+        self.given: dict[str, list[int]] = {}
         """By executor: of the items it holds, those that are new to it. They can go on to another at no cost."""
         taken: set[int] = set()
         for name in names:
@@ -147,7 +147,7 @@ class _Share:
     def _give(self, name: str, load: dict[str, int]) -> None:
         item = self.free.pop()
         self.held[name].append(item)
-        self.given[name].append(item)
+        self.given.setdefault(name, []).append(item)
         load[name] += 1
 
     def is_at_ceiling(self, name: str) -> bool:
@@ -160,10 +160,11 @@ class _Share:
 
     def move(self, giver: str, taker: str) -> None:
         """Hand one item over, rather one that is new to the giver."""
-        item = self.given[giver].pop() if self.given[giver] else max(self.held[giver])
+        new = self.given.get(giver)
+        item = new.pop() if new else max(self.held[giver])
         self.held[giver].remove(item)
         self.held[taker].append(item)
-        self.given[taker].append(item)
+        self.given.setdefault(taker, []).append(item)
 
 
 class _Sticky:
@@ -226,7 +227,7 @@ class _Sticky:
         waiting = self._movable.get((giver, taker))
         if waiting is None:
             return
-        if share.given[giver]:
+        if share.given.get(giver):
             waiting.appendleft(share)
         else:
             waiting.append(share)

@@ -38,9 +38,10 @@ def boot_s() -> float:
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the process ids of a process's children, none if it is gone."""
+    """Return the process ids of a process's children, whichever thread of it started them; none if it is gone."""
     try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
     except OSError:
         return []
 

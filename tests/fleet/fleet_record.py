@@ -63,7 +63,7 @@ def _begun(fields: dict[str, object]) -> RecordedRun:
 
 def overlaps(runs: Iterable[RecordedRun]) -> list[str]:
     """I1: no two runs of one item at once."""
-    faults = []
+    faults: list[str] = []
     by_item: dict[tuple[str, int], list[RecordedRun]] = defaultdict(list)
     for run in runs:
         by_item[run.job, run.item].append(run)
@@ -79,7 +79,7 @@ def overlaps(runs: Iterable[RecordedRun]) -> list[str]:
 
 def doubles(runs: Iterable[RecordedRun]) -> list[str]:
     """I2: one run per item and fire, unless the earlier attempt did not come to its end."""
-    faults = []
+    faults: list[str] = []
     by_fire: dict[tuple[str, int, datetime, bool], list[RecordedRun]] = defaultdict(list)
     for run in runs:
         by_fire[run.job, run.item, run.fire, run.cause == "manual"].append(run)
@@ -104,7 +104,7 @@ def counts(runs: Iterable[RecordedRun]) -> list[str]:
 
 def tokens(runs: Iterable[RecordedRun]) -> list[str]:
     """The fencing token of an item grows with every claim."""
-    faults = []
+    faults: list[str] = []
     last: dict[tuple[str, int], int] = {}
     for run in runs:
         if run.token <= last.get((run.job, run.item), 0):
@@ -115,7 +115,7 @@ def tokens(runs: Iterable[RecordedRun]) -> list[str]:
 
 def orders(runs: Iterable[RecordedRun]) -> list[str]:
     """I3: the scheduled fires of an item only go forward."""
-    faults = []
+    faults: list[str] = []
     last: dict[tuple[str, int], datetime] = {}
     for run in runs:
         if run.cause == "manual" or run.attempt > 1:
