@@ -37,7 +37,8 @@ def measure(jobs: int, items: int) -> None:
             verdict = "all" if len(lateness) == count else f"only {len(lateness)}"
             print(f"  {verdict} started within {max(lateness):.2f} s (target {TARGET_S:g}); {spread(lateness)}")
         cpu = sum(member.cpu_s for member in members) - sum(before)
-        print(f"  CPU of the executors: {cpu / max(len(bursts), 1):.2f} s for each burst; {machine_load()}")
+        rss = ", ".join(f"{member.rss_mib:.0f}" for member in members)
+        print(f"  executors: CPU {cpu / max(len(bursts), 1):.2f} s for each burst, RSS {rss} MiB; {machine_load()}")
 
 
 def main() -> None:

@@ -37,22 +37,25 @@ def costs(some: Stage, jobs: int) -> None:
 def measure(jobs: int) -> None:
     """Print how soon executors are ready with so many jobs."""
     count = jobs * ITEMS
-    alone, joining = [], []
+    alone, joining, cpu_s = [], [], []
     with stage() as some:
         some.register([f"job-{number}" for number in range(jobs)], cron=NEVER, items=ITEMS)
         for turn in range(ROUNDS):
             first = some.start(f"a{turn}")
             alone.append(first.ready(count))
+            cpu_s.append(first.cpu_s)
             if turn == 0:
                 pause(1.0)
                 costs(some, jobs)
             second = some.start(f"b{turn}")
             joining.append(second.ready(count // 2))
+            cpu_s.append(second.cpu_s)
             second.stop()
             first.stop()
     for what, values in (("the only executor", alone), ("a second executor", joining)):
         text = ", ".join(f"{value:.2f}" for value in values)
         print(f"  {what} ready after: {text} s; best {min(values):.2f} (target {READY_TARGET_S:g})")
+    print(f"  CPU of an executor until it is ready: {min(cpu_s):.2f} to {max(cpu_s):.2f} s; {machine_load()}")
 
 
 def main(jobs: int) -> None:

@@ -74,7 +74,8 @@ def kill_one(fleet: Fleet, *, of_leader: bool) -> tuple[float, float, float]:
         lambda: [run for run in fleet.runs("j")[before:] if run.item == victim.item and run.attempt > 1],
         "the run to be run again",
     )[0]
-    assert gone.happened.wait(5) and gone.at is not None
+    assert gone.happened.wait(5)
+    assert gone.at is not None
     watch.cancel()
     last = next(run for run in fleet.runs("j") if run.run == victim.run).last
     fleet.admin.commands.stop("j", by="benchmark")

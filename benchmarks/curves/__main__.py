@@ -23,6 +23,8 @@ ITEMS = 10
 STANDING_JOBS = 50
 FEW = 3
 """Executors, where something else grows."""
+SPARSE_S, SPARSE_FIRES = 5, 4
+"""Seconds between the fires of many items, and how many are measured: the windows are whole tens of seconds too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class Plan:
     executors: tuple[int, ...] = (1, 2, 5, 10, 20, 50)
     jobs: tuple[int, ...] = (10, 100, 1000, 5000)
     items: tuple[int, ...] = (1, 10, 100, 1000)
-    idle_s: float = 12.0
+    idle_s: float = 10.0
+    """As long as the executors' load reports are apart, so that each window has one of each."""
     fires: int = 5
 
 
@@ -80,11 +83,11 @@ def measure_items(plan: Plan) -> None:
     for count in plan.items:
         with stage() as some:
             crew = Crew(some, slots=1000)
-            crew.make_firing_job(count, period_s=5)
+            crew.make_firing_job(count, period_s=SPARSE_S)
             crew.add(1)
             crew.add(FEW - 1)
             crew.own_all(count)
-            sheet.add({"items": count} | crew.leave() | crew.join() | crew.stand(plan.idle_s / 2, plan.fires))
+            sheet.add({"items": count} | crew.stand(plan.idle_s, SPARSE_FIRES))
 
 
 CURVES = {"executors": measure_executors, "jobs": measure_jobs, "items": measure_items}
@@ -95,7 +98,7 @@ def main(arguments: list[str]) -> None:
     plan = Plan(ROOT / "docs" / "performance")
     if "--quick" in arguments:
         folder = Path(tempfile.mkdtemp(prefix="shardsched-curves-"))
-        plan = Plan(folder, executors=(1, 2, 4), jobs=(10, 100), items=(1, 10, 100), idle_s=4.0, fires=3)
+        plan = Plan(folder, executors=(1, 2, 4), jobs=(10, 100), items=(1, 10, 100), fires=5)
     names = [name for name in arguments if not name.startswith("-")] or list(CURVES)
     began = time.monotonic()
     for name in names:

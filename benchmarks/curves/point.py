@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FIRING_JOB = "firing"
 QUIET_S = 1.5
 """Assignments are settled when none was written for so long; the leader gathers changes for 0.3 s."""
+CALM_REQUESTS_S = 4
+"""An executor that sends fewer requests a second only keeps its session; it sends one or two then."""
 SHARE = 0.9
 """Part of its even share that a joiner must own to count as served: balance is within one item a job."""
 
@@ -87,12 +89,7 @@ class Crew:
         member = self._start()
         start_s = self._ready(member)
         joined_at = member.events("executor_joined")[0]["at"]
-        reshard_s = self._settled_at() - joined_at
-        return {
-            "start_s": round(start_s, 2),
-            "join_reshard_s": round(reshard_s, 2),
-            "join_moves": float(self._moves(before)),
-        }
+        return {"start_s": round(start_s, 2)} | self._reshard("join", joined_at, before)
 
     def leave(self) -> dict[str, float]:
         """Have the newest executor stop cleanly; return how fast others had its items, and what moved."""
@@ -102,14 +99,14 @@ class Crew:
         member.stop()
         until(lambda: member.name not in self.stage.owned_counts(), f"{member.name}'s items to move")
         stopping_at = member.events("executor_stopping")[0]["at"]
-        return {
-            "leave_reshard_s": round(self._settled_at() - stopping_at, 2),
-            "leave_moves": float(self._moves(before)),
-        }
+        return self._reshard("leave", stopping_at, before)
 
-    def _moves(self, before: dict[tuple[str, int], str]) -> int:
-        after = self._owners()
-        return sum(after.get(key) != name for key, name in before.items())
+    def _reshard(self, what: str, since: float, before: dict[tuple[str, int], str]) -> dict[str, float]:
+        settled_at, after = self._settled_at(), self._owners()
+        moves = sum(after.get(key) != name for key, name in before.items())
+        # Where nothing moved, nothing was written, and there is no time to tell.
+        took = {f"{what}_reshard_s": round(settled_at - since, 2)} if moves else {}
+        return took | {f"{what}_moves": float(moves)}
 
     def idle(self, seconds: float) -> tuple[Rate, dict[str, float]]:
         """Measure while nothing fires."""
@@ -159,8 +156,14 @@ class Crew:
             settings = {"handler": "mark", "cron": NEVER, "items": items, "isolation": "thread"}
             jobs.register(FIRING_JOB, settings)
 
+    def _is_calm(self) -> bool:
+        before = traffic(self.stage.server)
+        pause(1.0)
+        return Rate.between(before, traffic(self.stage.server)).requests < CALM_REQUESTS_S * len(self.members)
+
     def stand(self, idle_s: float, fires: int) -> dict[str, float]:
         """Return all that can be measured while the fleet stays as it is."""
+        until(self._is_calm, "the executors to have read their items")
         rate, figures = self.idle(idle_s)
         figures |= executor_costs(self.members) | server_costs(self.stage.server)
         return figures | self.fires(rate, fires) | {"load": load()}

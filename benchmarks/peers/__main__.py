@@ -8,6 +8,7 @@ a temporary folder.
 from __future__ import annotations
 
 import csv
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -21,6 +22,9 @@ from benchmarks.peers.shardsched_peer import ShardschedPeer, ShardschedProcessPe
 from benchmarks.stage.fleet import ROOT, machine_load
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+if TYPE_CHECKING:
     from benchmarks.peers.peer import Peer
 
 PEERS: tuple[type[Peer], ...] = (ShardschedPeer, ShardschedProcessPeer, APSchedulerPeer, CeleryPeer, DaskPeer)
@@ -29,24 +33,27 @@ RATES = (100, 200, 400, 800, 1600)
 
 
 class Report:
-    """What was found, printed and kept."""
+    """What was found, printed and kept; figures of peers that are not measured this time stay."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, measured: set[str]) -> None:
         self._path = path
-        self._rows: list[tuple[str, str, str]] = []
+        self._rows: list[Sequence[str]] = []
+        if path.exists():
+            with path.open(newline="", encoding="utf-8") as file:
+                self._rows = [row for row in list(csv.reader(file))[1:] if row and row[0] not in measured]
 
     def add(self, peer: str, what: str, value: str) -> None:
         """Print a figure and write all anew."""
-        self._rows.append((peer, what, value))
+        self._rows.append((peer, what, value, f"{os.getloadavg()[0]:.1f}"))
         print(f"  {what}: {value} ({machine_load()})", flush=True)
         with self._path.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows([("peer", "what", "value"), *self._rows])
+            csv.writer(file, lineterminator="\n").writerows([("peer", "what", "value", "load"), *self._rows])
 
 
 def sustained_rate(peer: Peer, report: Report, rates: tuple[int, ...]) -> None:
     """Go through growing rates until one is too much."""
-    best = "none"
-    for rate in (BASE_RATE, *rates):
+    best = str(BASE_RATE)
+    for rate in rates:
         found = peer.steadiness(rate, 6)
         report.add(peer.name, f"at {rate}/s", found.text)
         if not found.is_sustained:
@@ -60,10 +67,10 @@ def measure(peer: Peer, report: Report, *, quick: bool) -> None:
     print(f"{peer.name} ({machine_load()}):", flush=True)
     steady = peer.steadiness(BASE_RATE, 6 if quick else 30)
     report.add(peer.name, f"steady {BASE_RATE}/s", steady.text)
-    if not quick:
+    if steady.is_sustained and not quick:
         sustained_rate(peer, report, RATES)
-    for takeover in peer.takeovers(1 if quick else 3):
-        report.add(peer.name, takeover.what, ", ".join(f"{gap:.1f} s" for gap in takeover.gaps_s))
+    for finding in peer.faults(1 if quick else 3):
+        report.add(peer.name, finding.what, finding.value)
 
 
 def main(arguments: list[str]) -> None:
@@ -71,15 +78,15 @@ def main(arguments: list[str]) -> None:
     quick = "--quick" in arguments
     words = [word.lower() for word in arguments if not word.startswith("-")]
     folder = Path(tempfile.mkdtemp(prefix="shardsched-peers-run-"))
-    results = folder if quick or words else ROOT / "docs" / "performance"
+    results = folder if quick else ROOT / "docs" / "performance"
     results.mkdir(parents=True, exist_ok=True)
-    report = Report(results / "peers.csv")
-    for number, kind in enumerate(PEERS):
-        if not words or any(word in kind.name.lower() for word in words):
-            place = folder / str(number)
-            place.mkdir()
-            with Room(place) as room:
-                measure(kind(room), report, quick=quick)
+    kinds = [kind for kind in PEERS if not words or any(word in kind.name.lower() for word in words)]
+    report = Report(results / "peers.csv", {kind.name for kind in kinds})
+    for number, kind in enumerate(kinds):
+        place = folder / str(number)
+        place.mkdir()
+        with Room(place) as room:
+            measure(kind(room), report, quick=quick)
     print(f"the figures are in {results / 'peers.csv'} ({machine_load()})")
 
 

@@ -6,7 +6,7 @@ import shutil
 import socket
 from typing import TYPE_CHECKING
 
-from benchmarks.peers.peer import TIMEOUT_S, Peer, Takeover
+from benchmarks.peers.peer import TIMEOUT_S, WORKER_KILLED, Finding, Peer
 from benchmarks.peers.room import pause, until
 from tests.zookeeper_server import free_port
 
@@ -38,7 +38,10 @@ class CeleryPeer(Peer):
         self._jobs = str(jobs)
         for _ in range(2):
             self._start("worker", "-c", str(PROCESSES), "--without-gossip", "--without-mingle")
-        for _ in range(2 if jobs else 0):
+        if not jobs:
+            self.room.python_module("sender", "celery", "-A", APP, "call", "crawl", **self._environment())
+            return
+        for _ in range(2):
             self._start("beat", "-S", SCHEDULER, "-s", str(self.room.folder / "unused"))
 
     def _serves(self) -> bool:
@@ -57,21 +60,19 @@ class CeleryPeer(Peer):
             "PEER_TIMEOUT_S": str(TIMEOUT_S),
         }
 
-    def takeovers(self, times: int) -> Iterator[Takeover]:
+    def faults(self, times: int) -> Iterator[Finding]:
         """Kill the worker that runs a long task, then the beat that holds the lock."""
-        what = "worker killed, to its task's next first line"
-        yield Takeover(what, [self._kill_worker() for _ in range(times)])
-        yield Takeover("beat killed, to the next fire", [self._kill_beat() for _ in range(times)])
+        yield Finding.of_gaps(WORKER_KILLED, [self._kill_worker() for _ in range(times)])
+        yield Finding.of_gaps("beat killed, to the next fire", [self._kill_beat() for _ in range(times)])
+        yield self.times_begun()
 
     def _kill_worker(self) -> float:
         self.begin(0)
         try:
-            send = ("-A", APP, "call", "crawl")
-            self.room.python_module("sender", "celery", *send, **self._environment())
-            until(lambda: len(self.marks()) == 1, "the long task to begin", 90)
+            self.wait_for_long(1)
             pause(1.0)
             killed_at = self.room.kill(self.room.holder(self.marks()[0].pid, "worker"))
-            until(lambda: len(self.marks()) == 2, "the long task to begin again", 180)
+            self.wait_for_long(2)
             return self.marks()[1].moment - killed_at
         finally:
             self.end()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.peers.peer import Peer, Takeover
-from benchmarks.peers.room import pause, until
+from benchmarks.peers.peer import WORKER_KILLED, Finding, Peer
+from benchmarks.peers.room import pause
 from tests.zookeeper_server import free_port
 
 if TYPE_CHECKING:
@@ -37,17 +37,19 @@ class DaskPeer(Peer):
             self.room.python_module("worker", "distributed.cli.dask_worker", address, *options)
         self.room.python_module("client", PROGRAM, address, str(jobs))
 
-    def takeovers(self, times: int) -> Iterator[Takeover]:
+    def faults(self, times: int) -> Iterator[Finding]:
         """Kill the worker that runs a long task."""
-        yield Takeover("worker killed, to its task's next first line", [self._kill_worker() for _ in range(times)])
+        yield Finding.of_gaps(WORKER_KILLED, [self._kill_worker() for _ in range(times)])
+        yield self.times_begun()
+        yield Finding("the scheduler or the submitting client killed", "nobody takes over")
 
     def _kill_worker(self) -> float:
         self.begin(0)
         try:
-            until(lambda: len(self.marks()) == 1, "the long task to begin", 90)
+            self.wait_for_long(1)
             pause(5.0)  # both workers are there
             killed_at = self.room.kill(self.room.holder(self.marks()[0].pid, "worker"))
-            until(lambda: len(self.marks()) == 2, "the long task to begin again", 120)
+            self.wait_for_long(2)
             return self.marks()[1].moment - killed_at
         finally:
             self.end()

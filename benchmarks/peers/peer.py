@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchmarks.peers.room import pause
+from benchmarks.peers.room import pause, until
 from benchmarks.stage.fleet import spread
 
 if TYPE_CHECKING:
@@ -51,11 +51,20 @@ class Steadiness:
 
 
 @dataclass(frozen=True, slots=True)
-class Takeover:
-    """How long something stood still."""
+class Finding:
+    """What was found about a fault."""
 
     what: str
-    gaps_s: Sequence[float]
+    value: str
+
+    @classmethod
+    def of_gaps(cls, what: str, gaps_s: Sequence[float]) -> Finding:
+        """Return how long something stood still, each time."""
+        return cls(what, ", ".join(f"{gap:.1f}" for gap in gaps_s) + " s")
+
+
+UNDISTURBED = f"a task of 60 s, nobody killed: begun in its first {TIMEOUT_S + 5} s"
+WORKER_KILLED = "worker killed, to its task's next first line"
 
 
 class Peer(ABC):
@@ -70,9 +79,23 @@ class Peer(ABC):
     def begin(self, jobs: int) -> None:
         """Start it with so many jobs, each due every second."""
 
-    def takeovers(self, times: int) -> Iterator[Takeover]:
+    @abstractmethod
+    def faults(self, times: int) -> Iterator[Finding]:
         """Kill what others can take over, so many times."""
-        yield from ()
+
+    def times_begun(self) -> Finding:
+        """Have one long task run; it should begin once."""
+        self.begin(0)
+        try:
+            self.wait_for_long(1)
+            pause(TIMEOUT_S + 5)
+            return Finding(UNDISTURBED, f"{len(self.marks())} times")
+        finally:
+            self.end()
+
+    def wait_for_long(self, count: int) -> None:
+        """Wait until the long task has begun so often."""
+        until(lambda: len(self.marks()) >= count, f"the long task to begin, {count} times in all", 180)
 
     def end(self) -> None:
         """End it."""

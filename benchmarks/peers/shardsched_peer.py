@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.curves.gauge import family, proportional_mib
-from benchmarks.peers.peer import TIMEOUT_S, Peer, Takeover
+from benchmarks.peers.peer import TIMEOUT_S, UNDISTURBED, WORKER_KILLED, Finding, Peer
 from benchmarks.peers.record import Mark
-from benchmarks.peers.room import pause
+from benchmarks.peers.room import pause, until
 from benchmarks.stage.fleet import Stage, stage
 from tests.fleet.fleet_harness import fleet_on, wait_until
 from tests.zookeeper_source import running_server
@@ -43,7 +44,8 @@ class ShardschedPeer(Peer):
         """Start it."""
         some = self._stage = self._stack.enter_context(stage())
         for name in NAMES:
-            some.start(name, slots=100).ready(0)
+            member = some.start(name, slots=100)
+            until(partial(member.events, "executor_joined"), f"{name} to join")
         some.register([f"job-{n}" for n in range(jobs)], cron="* * * * * ?", isolation=self.isolation)
 
     def end(self) -> None:
@@ -66,7 +68,7 @@ class ShardschedPeer(Peer):
             "zookeeper": round(proportional_mib([server.pid]) if getattr(server, "pid", None) else 0.0, 1),
         }
 
-    def takeovers(self, times: int) -> Iterator[Takeover]:
+    def faults(self, times: int) -> Iterator[Finding]:
         """Kill the executor that runs a long item; whoever it is was trigger and worker in one."""
         folder = self.room.folder / "fleet"
         with running_server(folder / "zk") as server:
@@ -75,15 +77,27 @@ class ShardschedPeer(Peer):
                 start(fleet, *NAMES)
                 fleet.create("j", items=len(NAMES), param="hold=60")
                 gaps = [self._kill_executor(fleet) for _ in range(times)]
-        yield Takeover("executor killed, to its item's next first line", gaps)
+                begun = self._begun_undisturbed(fleet)
+        yield Finding.of_gaps(WORKER_KILLED, gaps)
+        yield Finding(UNDISTURBED, f"{begun} times")
+
+    @staticmethod
+    def _begun_undisturbed(fleet: Fleet) -> int:
+        before = len(fleet.runs("j"))
+        wait_until(lambda: len(fleet.owners("j")) == len(NAMES), "both executors to own an item")
+        fleet.admin.commands.trigger("j", by="benchmark")
+        wait_until(lambda: len(fleet.runs("j")) == before + len(NAMES), "both items to run")
+        pause(TIMEOUT_S + 5)
+        return (len(fleet.runs("j")) - before) // len(NAMES)
 
     @staticmethod
     def _kill_executor(fleet: Fleet) -> float:
         wait_until(lambda: len(fleet.owners("j")) == len(NAMES), "both executors to own an item")
+        before = len(fleet.runs("j"))
         fleet.admin.commands.trigger("j", by="benchmark")
-        wait_until(lambda: len(fleet.running("j")) == len(NAMES), "both items to run")
+        wait_until(lambda: len(fleet.runs("j")) == before + len(NAMES), "both items to run")
         pause(1.0)
-        victim = fleet.running("j")[0]
+        victim = fleet.runs("j")[before]
         fleet.executors[victim.executor].kill()
 
         def again() -> list[Any]:
@@ -107,6 +121,7 @@ class ShardschedProcessPeer(ShardschedPeer):
     isolation = "process"
     name = "shardsched, processes"
 
-    def takeovers(self, times: int) -> Iterator[Takeover]:
-        """Measure nothing: the takeover above is of items in processes."""
+    def faults(self, times: int) -> Iterator[Finding]:
+        """Measure nothing: those above are of items in processes."""
+        del times
         yield from ()

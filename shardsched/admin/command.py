@@ -94,6 +94,9 @@ class JobCommands:
         entry = self._reader.entry(name)
         config = _usable(entry)
         owners = self._owners(entry, config, wanted)
+        # An item that was never laid out gets no owner, should the count be edited again: a trigger for it would wait
+        # for ever.
+        laid_out = _laid_out(entry, config)
         cursors = read_cursors(self._reader, entry)
         commands = entry.commands or Commands(uid=config.uid)
         waiting = waiting_triggers(entry, commands, cursors)
@@ -108,16 +111,18 @@ class JobCommands:
             param=param,
             by=by,
         )
-        if not self._write(entry, replace(commands, triggers=(*waiting, trigger))):
+        if not self._write(entry, replace(commands, triggers=(*waiting, trigger)), laid_out):
             return None
         owned = {item for items in owners.values() for item in items}
         unowned = tuple(item for item in wanted or range(config.items) if item not in owned)
         return TriggerReceipt(job=name, number=trigger.number, owners=owners, waiting=unowned)
 
-    def _write(self, entry: JobEntry, commands: Commands) -> bool:
-        """Store commands unless the job changed; return whether it did not."""
-        check = Check(self._paths.job(entry.name), entry.version)
-        outcome = self._registry.transact([check, write_commands(self._paths, entry, commands)])
+    def _write(self, entry: JobEntry, commands: Commands, assignment_version: int | None = None) -> bool:
+        """Store commands unless the job, or the assignment if told, changed; return whether it did not."""
+        checks = [Check(self._paths.job(entry.name), entry.version)]
+        if assignment_version is not None:
+            checks.append(Check(self._paths.assignment(entry.name), assignment_version))
+        outcome = self._registry.transact([*checks, write_commands(self._paths, entry, commands)])
         return isinstance(outcome, Committed)
 
     def _owners(self, entry: JobEntry, config: JobConfig, wanted: tuple[int, ...] | None) -> dict[str, tuple[int, ...]]:
@@ -176,6 +181,19 @@ def _usable(entry: JobEntry) -> JobConfig:
         message = f"job {entry.name!r} cannot be triggered, since it is being deleted"
         raise ConflictError(message)
     return entry.config
+
+
+def _laid_out(entry: JobEntry, config: JobConfig) -> int | None:
+    """Return the version of the assignment that has all the items of the configuration.
+
+    Raises:
+        ConflictError: There is none yet.
+    """
+    if entry.assignment is None or entry.assignment.newest.items != config.items:
+        what = f"its {config.items} items are not laid out yet"
+        message = f"job {entry.name!r} cannot be triggered at this moment, since {what}; ask again in a second"
+        raise ConflictError(message)
+    return entry.assignment_version
 
 
 def _check_items(job: str, config: JobConfig, wanted: tuple[int, ...] | None) -> None:

@@ -72,7 +72,7 @@ class Leadership:
         claimed: dict[str, datetime | None] = {}
         decided = rebalance(fleet, term.epoch, claimed)
         if decided.needs_claims:
-            claimed = self._latest_claims(sorted(decided.needs_claims))
+            claimed = self._latest_claims([fleet.jobs[job] for job in sorted(decided.needs_claims)])
             decided = rebalance(fleet, term.epoch, claimed)
         writes = [
             _Write(entry=fleet.jobs[write.job], assignment=write.assignment, value=encode_assignment(write.assignment))
@@ -89,16 +89,19 @@ class Leadership:
         )
         return done == len(writes)
 
-    def _latest_claims(self, jobs: Sequence[str]) -> dict[str, datetime | None]:
+    def _latest_claims(self, entries: Sequence[JobEntry]) -> dict[str, datetime | None]:
         """Return the latest scheduled fire that any item of each job has claimed.
 
-        Nothing is claimed while the configuration asks for another count than the newest layout, and it is asked after
-        the configuration was seen: so this is final until the layout is written.
+        Cursors of an earlier job of that name do not count. Nothing is claimed while the configuration asks for another
+        count than the newest layout, and it is asked after the configuration was seen: so this is final until the
+        layout is written.
         """
-        return {
-            job: max((cursor.fire for cursor in self._cursors(job)[0].values() if cursor.fire), default=None)
-            for job in jobs
-        }
+        claimed: dict[str, datetime | None] = {}
+        for entry in entries:
+            uid = entry.config.uid if entry.config else ""
+            cursors = self._cursors(entry.name)[0].values()
+            claimed[entry.name] = max((one.fire for one in cursors if one.fire and one.uid == uid), default=None)
+        return claimed
 
     def _cursors(self, job: str) -> tuple[dict[int, Cursor], dict[int, int]]:
         """Return all cursors of a job that can be read, and the versions of all, by item."""

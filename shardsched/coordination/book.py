@@ -85,9 +85,7 @@ class Book:
     def note_claim(self, job: str, item: int, cursor: Cursor, version: int, marker: Marker) -> None:
         """Take note of a claim that we won."""
         if item in self._items.get(job, ()):
-            self._items[job][item] = ItemView(
-                cursor=cursor, cursor_version=version, marker=marker, is_marker_ours=True
-            )
+            self._items[job][item] = ItemView(cursor=cursor, cursor_version=version, marker=marker, is_marker_ours=True)
 
     def note_released(self, job: str, item: int) -> None:
         """Take note that an item's marker went and its cursor stayed."""

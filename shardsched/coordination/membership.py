@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from shardsched.coordination.process import is_gone
 from shardsched.core.events import Event
 from shardsched.core.executor import ExecutorRecord, decode_executor, encode_executor
-from shardsched.errors import CorruptNodeError, NameTakenError, RegistryUnavailableError
+from shardsched.errors import CorruptNodeError, NameTakenError, RegistryError
 from shardsched.registry.base import Committed, Create, Delete, Put
 
 if TYPE_CHECKING:
@@ -176,7 +176,8 @@ class Membership:
         path = self._paths.executor(self._record.name)
         try:
             self._registry.transact([Delete(self._paths.session(incarnation)), Delete(path)], timeout_s=3.0)
-        except RegistryUnavailableError:
+        except RegistryError:
+            # Without an answer the session's end does it; where the session has ended before, it is done.
             return
         logger.info("left the fleet", extra={"event": Event.EXECUTOR_LEFT, "executor": self._record.name})
 

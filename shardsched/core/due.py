@@ -241,9 +241,7 @@ def _skip(terms: Terms, item: int, base: datetime | None, latest: datetime, why:
     return Settle(item=item, state=ItemState.MISSED, fire=latest, reason=missed.reason, missed=missed)
 
 
-def _catch_up(
-    terms: Terms, item: int, cursor: Cursor | None, base: datetime | None, latest: datetime
-) -> Run | None:
+def _catch_up(terms: Terms, item: int, cursor: Cursor | None, base: datetime | None, latest: datetime) -> Run | None:
     """Run the oldest of the missed fires, at most the latest hundred; constant time however long the outage."""
     fires = [latest]
     while len(fires) < MAX_CATCH_UP:

@@ -61,13 +61,9 @@ def rebalance(fleet: FleetView, epoch: int, claimed: Mapping[str, datetime | Non
         config = entry.config
         if config is None or entry.held is not None or config.deleting:
             continue
-        laid = _laid_out(entry, config, claimed)
-        if laid is None:
+        laid = kept[name] = _laid_out(entry, config, claimed)
+        if laid.newest.items != config.items:
             needs_claims.add(name)
-            laid = entry.assignment
-        if laid is None:
-            continue
-        kept[name] = laid
         # Ten thousand jobs mostly ask for the same few handlers and labels.
         demand = (config.handler, *sorted(config.labels.items()))
         if demand not in eligible:
@@ -90,8 +86,8 @@ def rebalance(fleet: FleetView, epoch: int, claimed: Mapping[str, datetime | Non
     return Rebalance(writes=tuple(writes), needs_claims=frozenset(needs_claims))
 
 
-def _laid_out(entry: JobEntry, config: JobConfig, claimed: Mapping[str, datetime | None]) -> Assignment | None:
-    """Return the assignment with the layout that the configuration asks for, None if claims must be read first.
+def _laid_out(entry: JobEntry, config: JobConfig, claimed: Mapping[str, datetime | None]) -> Assignment:
+    """Return the assignment with the layout that the configuration asks for, or as it is if claims must be read first.
 
     The new layout begins with the first fire after every claimed one. Nobody claims between the edit of the
     configuration and the new layout, so no fire can run with two counts.
@@ -102,10 +98,8 @@ def _laid_out(entry: JobEntry, config: JobConfig, claimed: Mapping[str, datetime
         # Tokens of a job made anew under an old name go on above the old ones: each claim is a transaction of the
         # registry, and creation ids grow with every transaction.
         return Assignment(uid=config.uid, layouts=(layout,), token_floor=entry.created_id)
-    if assignment.newest.items == config.items:
+    if assignment.newest.items == config.items or entry.name not in claimed:
         return assignment
-    if entry.name not in claimed:
-        return None
     latest = claimed[entry.name] or config.armed_at
     begins = config.parsed_cron().next_fire(latest) or min(latest, _LAST_AT) + timedelta(seconds=1)
     earlier = [one for one in assignment.layouts if one.from_fire is None or one.from_fire < begins]

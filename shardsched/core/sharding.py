@@ -201,9 +201,7 @@ class _Sticky:
         load = self._load
         by_load = sorted(load, key=lambda name: (load[name], name))
         for giver in reversed(by_load):
-            for taker in by_load:
-                if load[giver] - load[taker] < 2:
-                    break
+            for taker in [name for name in by_load if load[giver] - load[name] >= 2]:
                 share = self._take_movable(giver, taker)
                 if share is not None:
                     self._move(share, giver, taker)

@@ -107,6 +107,9 @@ class Claiming:
         for claimed in attempt.claims:
             self._unresolved[claimed.marker.run] = (claimed, attempt.entry)
             self._book.forget(job, claimed.item)
+            if claimed.run.missed is not None:
+                # Whoever runs the item again if the claim was committed and this session ends cannot tell of them.
+                tell_missed(job, claimed.item, claimed.run.missed)
         self._drop(attempt)
 
     def _lost_race(self, attempt: Attempt, refused: Refused, result: ClaimResult) -> None:

@@ -7,19 +7,20 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from shardsched.coordination.ledger import CLAIM_CHECKS
-from shardsched.core.decision import Release
+from shardsched.core.decision import Release, Settle
 from shardsched.core.events import Event
+from shardsched.errors import RegistryUnavailableError
 from shardsched.loop.claiming import ANSWER_S, tell_missed
 from shardsched.registry.base import Committed, wait_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from concurrent.futures import Future
     from datetime import datetime
 
     from shardsched.coordination.book import Book
     from shardsched.coordination.ledger import Ledger
     from shardsched.coordination.session import Lease
-    from shardsched.core.decision import Settle
     from shardsched.core.plan import JobPlan
     from shardsched.core.view import JobEntry
     from shardsched.registry.base import Outcome
@@ -61,7 +62,14 @@ class Settling:
         # Whatever the answers are, what is known of these items is old now.
         for one, _ in sent:
             self._book.forget(job, one.item)
-        answers = {self._answer(job, one, future) for one, future in sent}
+        answers: set[Settled] = set()
+        for index, (one, future) in enumerate(sent):
+            try:
+                answers.add(self._answer(job, one, future))
+            except RegistryUnavailableError:
+                # They may have been settled, and then nobody plans them again: told twice is better than never.
+                _tell_missed_of(job, [unknown for unknown, _ in sent[index:]])
+                raise
         if Settled.STALE in answers:
             return Settled.STALE
         return Settled.AGAIN if answers else Settled.NOTHING
@@ -73,6 +81,12 @@ class Settling:
             return Settled.AGAIN
         is_item = isinstance(one, Release) or outcome.index >= CLAIM_CHECKS
         return Settled.AGAIN if is_item and not self._lease.fenced_off(outcome) else Settled.STALE
+
+
+def _tell_missed_of(job: str, some: Sequence[Settle | Release]) -> None:
+    for one in some:
+        if isinstance(one, Settle) and one.missed is not None:
+            tell_missed(job, one.item, one.missed)
 
 
 def _tell(job: str, one: Settle | Release) -> None:

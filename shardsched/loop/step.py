@@ -25,6 +25,7 @@ from shardsched.loop.message import Ended, Interrupt, Resync, SessionEnded, Vani
 from shardsched.loop.runs import RunTable
 from shardsched.loop.settling import Settled, Settling
 from shardsched.loop.stops import Stops
+from shardsched.loop.wall_clock import WallClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,8 +44,6 @@ logger = logging.getLogger(__name__)
 
 READ_CHUNK = 1_000
 """Items read by one step; the rest is read by the next, so that a large gain does not hold up what is due."""
-CLOCK_STEP_S = 2.0
-"""A wall clock that moved this much against the boot clock is compared with the registry's before it is trusted."""
 RETRY = timedelta(seconds=1)
 """When to look again after the registry gave no answer or our view was old."""
 
@@ -78,10 +77,7 @@ class Loop:
         self._mirror = mirror
         self._book = book
         self._wake_at = wake_at
-        self._server_time = server_time
-        self._drift_limit_s = drift_limit_s
-        self._drift_s = 0.0
-        self._trusted_offset_s: float | None = None
+        self._wall_clock = WallClock(clock, server_time, drift_limit_s)
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._has_more = False
         self._agenda = Agenda()
@@ -136,8 +132,7 @@ class Loop:
         if self._retry_at is not None and self._retry_at <= now:
             self._retry_at = None
         jobs, is_fleet_changed = self._mirror.take_changes()
-        self._touched |= jobs
-        self._touched.update(self._agenda.pop_due(now))
+        self._touched |= {*jobs, *self._agenda.pop_due(now)}
         incarnation = self._lease.incarnation
         if incarnation:
             try:
@@ -150,55 +145,36 @@ class Loop:
         self._set_wake()
 
     def _act(self, now: datetime, *, is_fleet_changed: bool) -> None:
-        self._touched |= self._claiming.resolve()
         self._stops.stop_asked(self._touched, is_fleet_changed=is_fleet_changed)
+        found = self._claiming.resolve()
+        self._touched |= found
+        # What is found to run after all may have been asked to stop meanwhile.
+        self._stops.stop_asked(found, is_fleet_changed=bool(found))
         self._touched |= self._accounting.write(now)
         if self._runs.endings() or self._runs.interrupted():
             self._retry_at = now + RETRY
-        if self._lease.is_confirmed and self._mirror.is_complete and self._is_clock_right(now):
+        if self._lease.is_confirmed and self._mirror.is_complete and self._wall_clock.is_right(now):
             self._touch_waiting()
             self._plan_jobs(now)
         elif self._touched or self._waiting:
             self._retry_at = now + RETRY
 
-    def _is_clock_right(self, now: datetime) -> bool:
-        """Whether the wall clock may decide what is due; one that was stepped is first compared with the registry's.
-
-        A clock that is wrong would fire early, or rewind cursors and have others run again what was done.
-        """
-        offset_s = now.timestamp() - self._clock.boot()
-        if self._trusted_offset_s is not None and abs(offset_s - self._trusted_offset_s) < CLOCK_STEP_S:
-            return True
-        self._trusted_offset_s = None
-        drift_s = (now - self._server_time()).total_seconds()
-        if abs(drift_s) > self._drift_limit_s:
-            return False
-        self._trusted_offset_s, self._drift_s = offset_s, drift_s
-        return True
-
     def _read_inbox(self) -> None:
-        while True:
-            try:
-                message = self._inbox.get_nowait()
-            except queue.Empty:
-                return
-            self._read(message)
-
-    def _read(self, message: Message) -> None:
-        match message:
-            case Ended(run_id=run_id, state=state, message=text):
-                job = self._runs.end(run_id, state, text, self._clock.now())
-                if job is not None:
+        while not self._inbox.empty():
+            match self._inbox.get_nowait():
+                case Ended(run_id=run_id, state=state, message=text):
+                    job = self._runs.end(run_id, state, text, self._clock.now())
+                    if job is not None:
+                        self._touched.add(job)
+                case Vanished(job=job, item=item):
+                    self._book.forget(job, item)
                     self._touched.add(job)
-            case Vanished(job=job, item=item):
-                self._book.forget(job, item)
-                self._touched.add(job)
-            case Resync():
-                self._touched.update(self._mirror.job_names())
-            case SessionEnded():
-                self._forget_void()
-            case Interrupt(stopping=stopping, grace_s=grace_s):
-                self._stops.stop_all(stopping, grace_s)
+                case Resync():
+                    self._touched.update(self._mirror.job_names())
+                case SessionEnded():
+                    self._forget_void()
+                case Interrupt(stopping=stopping, grace_s=grace_s):
+                    self._stops.stop_all(stopping, grace_s)
 
     def _forget_void(self) -> None:
         """Forget every claim of a session that is over; what ran under it was stopped."""
@@ -212,13 +188,12 @@ class Loop:
 
     def _touch_waiting(self) -> None:
         """Have as many of the waiting jobs planned as there are free slots, in their order."""
-        free = self._slots - self._runs.busy_count
-        if self._waiting and free > 0 and self.is_accepting:
+        free = self._free_slots
+        if self._waiting and free > 0:
             self._touched.update(heapq.nsmallest(free, self._waiting, key=self._waiting.__getitem__))
 
     def _plan_jobs(self, now: datetime) -> None:
-        entries = self._touched_entries()
-        entries = self._read_unread(entries)
+        entries = self._read_unread(self._touched_entries())
         settled: set[str] = set()
         candidates: list[Candidate] = []
         for entry in entries:
@@ -286,9 +261,7 @@ class Loop:
         items = self._runs.without_ghosts(entry.name, self._book.items(entry.name))
         view = JobView(entry=entry, items=items, running=self._runs.ids())
         me = Me(name=self._name, incarnation=self._lease.incarnation)
-        # What a clock that is just about right may have written lies this far ahead of the registry's time, not of ours.
-        ahead_s = self._drift_limit_s - self._drift_s + CLOCK_STEP_S
-        planned = plan(view, me, moment_of(now, latest, ahead_s), following)
+        planned = plan(view, me, moment_of(now, latest, self._wall_clock.ahead_s), following)
         if self.unfit is not None:
             planned = replace(planned, settles=())
         self._agenda.schedule(entry.name, planned.wake_at)
@@ -300,7 +273,7 @@ class Loop:
             logger.error("a job is held: %s", reason, extra={"event": Event.JOB_HELD, "job": entry.name})
 
     def _claim(self, candidates: list[Candidate], entries: dict[str, JobEntry], now: datetime) -> None:
-        free = self._slots - self._runs.busy_count if self.is_accepting else 0
+        free = self._free_slots
         admitted, waiting = admit(candidates, free)
         for job in entries:
             self._waiting.pop(job, None)
@@ -318,9 +291,10 @@ class Loop:
             self._retry_at = now + RETRY
 
     @property
-    def is_accepting(self) -> bool:
-        """Whether new runs may start here."""
-        return self.unfit is None and self._mirror.drain_mark(self._name) is None
+    def _free_slots(self) -> int:
+        """How many new runs may start here."""
+        is_accepting = self.unfit is None and self._mirror.drain_mark(self._name) is None
+        return self._slots - self._runs.busy_count if is_accepting else 0
 
     def _set_wake(self) -> None:
         moments = [moment for moment in (self._agenda.head(), self._retry_at) if moment is not None]

@@ -226,21 +226,13 @@ class SqlRegistry(Registry):
     # Reading
 
     def read(self, paths: Sequence[str], *, fresh: bool = False) -> tuple[Node | None, ...]:
-        """Return the nodes at these paths, None where there is none, by one query for 500 of them.
-
-        Raises:
-            RegistryUnavailableError: No answer.
-        """
+        """Return the nodes at these paths, None where there is none, by one query for 500 of them."""
         checked = [check_path(path) for path in paths]
         nodes = self._read(lambda connection: nodes_at(connection, checked))
         return tuple(nodes.get(path) for path in checked)
 
     def read_children(self, paths: Sequence[str], *, fresh: bool = False) -> tuple[tuple[str, ...] | None, ...]:
-        """Return the sorted names of the children of each path, None where it does not exist.
-
-        Raises:
-            RegistryUnavailableError: No answer.
-        """
+        """Return the sorted names of the children of each path, None where it does not exist."""
         checked = [check_path(path) for path in paths]
         names = self._read(lambda connection: names_below(connection, checked))
         return tuple(names.get(path) for path in checked)
@@ -258,11 +250,7 @@ class SqlRegistry(Registry):
         return self._watcher.subscribe(prefix, callback)
 
     def server_time(self) -> datetime:
-        """Return the database's wall-clock time, taken in the middle of one round trip.
-
-        Raises:
-            RegistryUnavailableError: No answer.
-        """
+        """Return the database's wall-clock time, taken in the middle of one round trip."""
         sent_at = time.monotonic()
         stamp = self._read(self._dialect.server_time)
         return stamp + timedelta(seconds=(time.monotonic() - sent_at) / 2)
@@ -285,10 +273,9 @@ class SqlRegistry(Registry):
             raise
 
     def _opened(self) -> Link:
-        link = self._link
-        if link is None:
+        if self._link is None:
             raise RegistryUnavailableError("the registry is not open; open it first")
-        return link
+        return self._link
 
     def _reached(self) -> Link:
         link = self._opened()

@@ -139,9 +139,7 @@ class Sqlite(Dialect):
         return self._clock.now()
 
     def sever(self, driver: Any) -> None:
-        """Interrupt a statement."""
-        with contextlib.suppress(sqlite3.Error):
-            driver.interrupt()
+        """Nothing: there is no link that could be dead, and whoever waits for others goes on in time."""
 
     def trouble(self, error: Exception) -> Trouble:
         """Return what an error means, by its primary result code."""

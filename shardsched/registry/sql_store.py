@@ -126,8 +126,9 @@ class Store:
         """Remove the sessions that are over, with their nodes."""
         self._reap(connection, self._take(connection, 1))
 
-    def _is_over(self) -> ColumnElement[bool]:
-        return or_(SESSIONS.c.expires_us <= self._dialect.session_us(), SESSIONS.c.era != self._dialect.era)
+    def _is_over(self, moment: Moment | None = None) -> ColumnElement[bool]:
+        now = self._dialect.session_us() if moment is None else moment.session_us
+        return or_(SESSIONS.c.expires_us <= now, SESSIONS.c.era != self._dialect.era)
 
     def _take(self, connection: Connection, count: int) -> Moment:
         sequence = REGISTRY.c.sequence
@@ -141,8 +142,9 @@ class Store:
         return Moment(last - count + 1, session_us, wall_us)
 
     def _reap(self, connection: Connection, moment: Moment) -> bool:
-        over = or_(SESSIONS.c.expires_us <= moment.session_us, SESSIONS.c.era != self._dialect.era)
-        gone = connection.execute(delete(SESSIONS).where(over).returning(SESSIONS.c.id)).scalars().all()
+        # In PostgreSQL one that is being renewed is waited for, and looked at again: it stays.
+        statement = delete(SESSIONS).where(self._is_over(moment)).returning(SESSIONS.c.id)
+        gone = connection.execute(statement).scalars().all()
         if gone:
             self._bury(connection, gone, moment.sequence)
         return bool(gone)
@@ -169,9 +171,7 @@ class Store:
             SessionLostError: The session is over; nothing may be committed.
         """
         moment = self._take(connection, len(transactions) + 1)
-        is_written = self._reap(connection, moment)
-        if connection.execute(select(SESSIONS.c.id).where(SESSIONS.c.id == session_id)).first() is None:
-            raise SessionLostError("the session has ended and nothing was written; begin anew")
+        is_written = self._check_sessions(connection, session_id, moment)
         outcomes: list[Outcome] = []
         for number, operations in enumerate(transactions, 1):
             tried = draft(connection, operations)
@@ -186,6 +186,15 @@ class Store:
             if last % PRUNE_EVERY <= len(transactions):
                 _prune(connection, last - KEPT_SEQUENCES)
         return outcomes, is_written
+
+    def _check_sessions(self, connection: Connection, session_id: str, moment: Moment) -> bool:
+        """Make sure that a session lives; reap others, and say whether there were any."""
+        over = self._is_over(moment)
+        statement = select(SESSIONS.c.id, over).where(or_(SESSIONS.c.id == session_id, over))
+        is_over = {name: bool(flag) for name, flag in connection.execute(statement)}
+        if is_over.pop(session_id, True):
+            raise SessionLostError("the session has ended and nothing was written; begin anew")
+        return bool(is_over) and self._reap(connection, moment)
 
     # Reading
 

@@ -50,8 +50,8 @@ class Order:
 class Worker:
     """Does what is ordered, and looks after the session in between.
 
-    A session is extended by `renew` alone from the first renewal on: whoever renews means to lose it when he cannot.
-    Before, it is extended here.
+    A session is extended by `renew` alone from its first renewal on: whoever renews means to lose it when he cannot.
+    Before, it is extended here, such as while an executor still waits for its name.
 
     Args:
         link: The way to the database.
@@ -96,6 +96,7 @@ class Worker:
         self._link.write(
             lambda connection: self._store.begin(connection, identity.name, identity.secret, self._timeout_s)
         )
+        self._is_renewed = False
         self._extend_at = self._clock.boot() + self._timeout_s / KEEP_ALIVES_PER_TIMEOUT
         self._session.begin(identity)
 
@@ -109,7 +110,6 @@ class Worker:
 
     def renew(self, order: Order) -> None:
         """Have the session extended and a check done, before any transaction that waits."""
-        self._is_renewed = True
         self._put(self._renewals, order)
 
     def look(self) -> None:
@@ -201,6 +201,7 @@ class Worker:
     def _renew(self, order: Order, present: Identity) -> None:
         check: Check = order.operations[0]  # type: ignore[assignment]  # a renewal is nothing but a check
         outcome = self._link.write(lambda connection: self._store.renew(connection, present.name, check))
+        self._is_renewed = True
         order.future.set_result(outcome)
 
     def _transact(self, orders: list[Order], present: Identity) -> None:

@@ -164,14 +164,12 @@ class Draft:
             return Refusal.NO_NODE
         if operation.version not in {ANY_VERSION, stub.version}:
             return Refusal.VERSION
-        match operation:
-            case Check(version=version):
-                return version
-            case Put(path=path, value=value):
-                self.touched[path] = replace(stub, version=stub.version + 1, value=value)
-                return stub.version + 1
-            case Delete(path=path):
-                return self._delete(path)
+        if isinstance(operation, Check):
+            return operation.version
+        if isinstance(operation, Delete):
+            return self._delete(operation.path)
+        self.touched[operation.path] = replace(stub, version=stub.version + 1, value=operation.value)
+        return stub.version + 1
 
     def _is_made_here(self, path: str) -> bool:
         stub = self.touched.get(path)

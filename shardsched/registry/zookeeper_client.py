@@ -22,12 +22,13 @@ from kazoo.security import CREATOR_ALL_ACL, OPEN_ACL_UNSAFE
 
 from shardsched.errors import RegistryUnavailableError, SessionLostError, SettingsError
 from shardsched.registry.base import SessionState
-from shardsched.registry.zookeeper_link import BoundTransaction, Link, LinkHandler, RemoveWatches, Reply
+from shardsched.registry.zookeeper_link import BoundTransaction, Link, LinkHandler, RemoveWatches
+from shardsched.registry.zookeeper_reply import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from shardsched.registry.zookeeper_link import Done
+    from shardsched.registry.zookeeper_reply import Done
     from shardsched.registry.zookeeper_tls import Tls
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""The parts of kazoo 2.11 that are replaced: its socket pair, its connection's limits, its answers.
+"""The parts of kazoo 2.11 that are replaced: its socket pair, how its connection sends and receives, its limits.
 
 kazoo wakes its connection thread by a byte in a socket pair. The pair holds about 280 bytes, so that a thread that
 asks for more at once blocks; the connection thread itself would block for ever. Answers come to our callers on that
@@ -7,7 +7,6 @@ very thread (a callback may ask the next thing at once), so the pair is replaced
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 import select
@@ -17,23 +16,23 @@ import threading
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any
 
+from kazoo.exceptions import ConnectionDropped
 from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.connection import CLOSE_RESPONSE, ConnectionHandler
 from kazoo.protocol.serialization import Connect, Transaction, int_struct, write_string
 
-from shardsched.core.events import Event
-
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable
-
-    Done = Callable[[Any, Exception | None], None]
-
-logger = logging.getLogger(__name__)
 
 DATA_WATCHES = 2
 """ZooKeeper's WatcherType for what `GetData` and `Exists` leave."""
 ANY_WATCHES = 3
 """ZooKeeper's WatcherType for those and what `GetChildren` leaves."""
+MAX_TOGETHER_BYTES = 64 * 1024
+"""Requests are gathered into one write up to about this size."""
+RECEIVE_BYTES = 64 * 1024
+"""Received at once at most."""
 
 
 class Bell:
@@ -67,6 +66,11 @@ class Bell:
                 os.read(self._read_end, 1)
             return b"\0"
 
+    @property
+    def is_rung(self) -> bool:
+        """Whether requests are counted that were not taken."""
+        return self._count > 0
+
     def fileno(self) -> int:
         """Return what to poll."""
         return self._read_end
@@ -96,6 +100,8 @@ class LinkHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo is
         super().__init__()
         self._connect_cap_s = connect_cap_s
         self._tls = tls
+        self.has_unread: Callable[[], bool] = lambda: False
+        """Whether something that was received waits to be read."""
 
     def create_socket_pair(self) -> tuple[Bell, Bell]:
         """Return the two ends of a pair."""
@@ -113,6 +119,13 @@ class LinkHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo is
             raise
 
     def select(self, readers: list[Any], writers: list[Any], others: list[Any], timeout: float | None = None) -> Any:
+        """Return what can be read or written; the connection alone while something that was received waits."""
+        if readers and self.has_unread():
+            return readers[:1], [], []
+        return self.wait(readers, writers, others, timeout)
+
+    @staticmethod
+    def wait(readers: list[Any], writers: list[Any], others: list[Any], timeout: float | None = None) -> Any:
         """Return what can be read or written, at once when something decrypted waits.
 
         kazoo's own makes an epoll object for each call: five system calls where this takes one, and several calls for
@@ -132,7 +145,11 @@ class LinkHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo is
 
 
 class Link(ConnectionHandler):  # type: ignore[misc]  # kazoo is untyped
-    """kazoo's connection, which also tells what it negotiated, why it fails, and how it ended."""
+    """kazoo's connection, which also tells what it negotiated, why it fails, and how it ended.
+
+    kazoo makes nine system calls for a request and its answer, one request at a time. Here what was asked meanwhile
+    goes out together, and what has come in is received together: a thousand jobs due at once are a few writes.
+    """
 
     def __init__(self, client: Any, retry: Any, reply_cap_s: float, log: logging.Logger) -> None:
         super().__init__(client, retry, logger=log)
@@ -143,8 +160,50 @@ class Link(ConnectionHandler):  # type: ignore[misc]  # kazoo is untyped
         """Why the last attempt to connect failed."""
         self.session_ended = False
         """Whether the server confirmed the end of the session."""
+        self._outgoing: bytearray | None = None
+        self._incoming = bytearray()
+        self.handler.has_unread = lambda: bool(self._incoming)
+
+    def _send_request(self, read_timeout: float, connect_timeout: float) -> None:
+        # If this is cut short, what was to go out counts as sent and is failed as unknown when the connection drops.
+        together = self._outgoing = bytearray()
+        try:
+            super()._send_request(read_timeout, connect_timeout)
+            while self._read_sock.is_rung and len(together) < MAX_TOGETHER_BYTES:
+                super()._send_request(read_timeout, connect_timeout)
+        finally:
+            self._outgoing = None
+        if together:
+            super()._write(bytes(together), connect_timeout)
+
+    def _write(self, msg: bytes, timeout: float) -> None:
+        if self._outgoing is None:
+            super()._write(msg, timeout)
+        else:
+            self._outgoing += msg
+
+    def _read(self, length: int, timeout: float) -> bytes:
+        incoming = self._incoming
+        with self._socket_error_handling():
+            while len(incoming) < length:
+                self._receive(timeout)
+        part = bytes(incoming[:length])
+        del incoming[:length]
+        return part
+
+    def _receive(self, timeout: float) -> None:
+        try:
+            received = self._socket.recv(RECEIVE_BYTES)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            if not self.handler.wait([self._socket], [], [], timeout)[0]:
+                raise self.handler.timeout_exception("socket time-out during read") from None
+            return
+        if not received:
+            raise ConnectionDropped("socket connection broken")
+        self._incoming += received
 
     def _connect(self, host: str, hostip: str, port: int) -> Any:
+        self._incoming.clear()
         try:
             timeouts = super()._connect(host, hostip, port)
         except Exception as error:
@@ -165,60 +224,6 @@ class Link(ConnectionHandler):  # type: ignore[misc]  # kazoo is untyped
         if answer == CLOSE_RESPONSE:
             self.session_ended = True
         return answer
-
-
-class Reply:
-    """Where the answer to one request goes: `done(result, error)` is called once, whatever kazoo does.
-
-    It has the two methods of kazoo's AsyncResult that a connection uses. kazoo would run callbacks on another thread,
-    at the cost of a switch, and forgets those that come while it stops.
-
-    Args:
-        done: Called on the connection's thread; must not block.
-        session_id: The only session under which the request may be sent; None: any.
-        is_withdrawn: Asked just before it is sent.
-    """
-
-    __slots__ = ("_done", "_finished", "_is_withdrawn", "_lock", "forget", "sent", "session_id", "stale")
-
-    def __init__(
-        self, done: Done, session_id: int | None = None, is_withdrawn: Callable[[], bool] = lambda: False
-    ) -> None:
-        self._done = done
-        self._is_withdrawn = is_withdrawn
-        self._lock = threading.Lock()
-        self._finished = False
-        self.session_id = session_id
-        self.sent = False
-        self.stale = False
-        self.forget: Callable[[Reply], None] | None = None
-
-    def admit(self, session_id: int) -> bool:
-        """Say whether the request may go out under this session (on the connection's thread, just before it does)."""
-        with self._lock:
-            self.stale = self._finished or self.session_id not in {None, session_id} or self._is_withdrawn()
-            self.sent = not self.stale
-            return self.sent
-
-    def set(self, value: Any = None) -> None:
-        """Take the result."""
-        self._finish(value, None)
-
-    def set_exception(self, error: Exception) -> None:
-        """Take the failure."""
-        self._finish(None, error)
-
-    def _finish(self, value: Any, error: Exception | None) -> None:
-        with self._lock:
-            if self._finished:
-                return
-            self._finished = True
-        if self.forget is not None:
-            self.forget(self)
-        try:
-            self._done(value, error)
-        except Exception:  # it would end kazoo's connection thread for good
-            logger.exception("the answer to a request could not be used", extra={"event": Event.CALLBACK_FAILED})
 
 
 class BoundTransaction(Transaction):  # type: ignore[misc]  # kazoo is untyped

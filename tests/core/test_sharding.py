@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shardsched.core.job import Strategy
-from shardsched.core.sharding import Need, java_hash, spread
+from shardsched.core.sharding import Need, _Share, _Sticky, java_hash, spread
 from tests.strategies import ANY_SPEED, need_lists, ownerships
 
 if TYPE_CHECKING:
@@ -224,17 +224,84 @@ def test_sticky_counts_what_the_other_strategies_put_somewhere() -> None:
     assert owners == {"a": {"e1": (0,)}, "b": {"e2": (0,)}}
 
 
-def test_sticky_moves_a_new_item_on_before_an_old_one() -> None:
-    """When levelling takes an item from an executor, it takes one that it would have been new to."""
-    # Both that go to e1 are the leaver's; the second leaves it no choice, so e1 passes on "a9", not the "a0" it has.
-    needs = [
+def test_sticky_most_loaded_by_other_jobs_gives_to_the_joiner() -> None:
+    """Where one of two must give an item to a joiner, the one with more of other jobs does, and only that one."""
+    for busy, other in (("e1", "e2"), ("e2", "e1")):
+        needs = [
+            sticky("a", 4, ("e1", "e2", "e3"), {"e1": (0, 1), "e2": (2, 3)}),
+            sticky("b", 1, (busy,), {busy: (0,)}),
+        ]
+        owners = spread(needs)
+        assert {old for old, _ in moved({need.job: dict(need.current) for need in needs}, owners).values()} == {busy}
+        assert owners["a"][other] == needs[0].current[other]
+
+
+def passing_on(*needs: Need) -> list[Need]:
+    """Return needs in which e1 is given two items more than it can keep, since e3 is too busy to share them."""
+    extras = [sticky(job, 1, ("e1", "e3"), {"gone": (0,)}) for job in ("x0", "x1")]
+    return [*needs, *extras, sticky("busy", 9, ("e3",), {"e3": tuple(range(9))})]
+
+
+def test_sticky_passes_on_a_job_that_is_new_before_one_that_is_old() -> None:
+    """When levelling takes an item from an executor, it takes one of a job that has just come to it."""
+    needs = passing_on(
         sticky("a0", 1, ("e1", "e2"), {"e1": (0,)}),
         sticky("a9", 1, ("e1", "e2"), {"gone": (0,)}),
-        sticky("b0", 1, ("e1",), {"gone": (0,)}),
         sticky("c0", 1, ("e2",), {"e2": (0,)}),
+    )
+    owners = spread(needs)
+    assert (owners["a0"], owners["a9"]) == ({"e1": (0,)}, {"e2": (0,)})
+    assert {old for old, _ in moved({need.job: dict(need.current) for need in needs}, owners).values()} == {"gone"}
+
+
+def test_sticky_passes_on_an_item_that_is_new_before_one_that_is_old() -> None:
+    """Of one job too, the item that has just come to an executor goes on, not the one that it had."""
+    needs = passing_on(sticky("a", 3, ("e1", "e2"), {"e1": (2,), "e2": (1,), "gone": (0,)}))
+    assert spread(needs)["a"] == {"e1": (2,), "e2": (0, 1)}
+
+
+def jobs_out_of_sight(needs: Iterable[Need]) -> list[tuple[str, str, str]]:
+    """Return the jobs that could go from one executor to another without levelling knowing it, with both."""
+    shares = [_Share(need) for need in needs]
+    levelled = _Sticky(shares, {})
+    levelled.settle()
+    return [
+        (share.job, giver, taker)
+        for (giver, taker), waiting in levelled._movable.items()
+        for share in shares
+        if share.is_at_ceiling(giver) and share.is_at_floor(taker) and share not in waiting
     ]
-    before = {need.job: dict(need.current) for need in needs}
-    assert {old for old, _ in moved(before, spread(needs)).values()} == {"gone"}
+
+
+@ANY_SPEED
+@given(st.lists(st.sampled_from(list(itertools.permutations(("e1", "e2", "e3", "e4", "e5"), 3))), max_size=40))
+def test_sticky_levelling_loses_no_job_out_of_sight(triples: list[tuple[str, str, str]]) -> None:
+    """Whatever was moved meanwhile, each pair of executors knows of every job that could go from one to the other."""
+    # Each job may be on three executors and is on the first: much has to move.
+    assert not jobs_out_of_sight(
+        sticky(f"job{number:02}", 1, triple, {triple[0]: (0,)}) for number, triple in enumerate(triples)
+    )
+
+
+def test_sticky_levelling_sees_a_job_that_can_move_only_after_another_move() -> None:
+    """Two executors that had no job to pass are looked at again when one of them has given an item away."""
+    # Found by random search: of 30,000 fleets seven came to this.
+    assert not jobs_out_of_sight(
+        [
+            sticky("j00", 3, ("e0", "e3", "e2", "e4"), {"e2": (0,), "e0": (1, 2)}),
+            sticky("j01", 1, ("e2",), {"e2": (0,)}),
+            sticky("j02", 5, ("e1", "e0"), {"e3": (0,), "e1": (1, 2, 3, 4)}),
+            sticky("j03", 1, ("e3", "e0", "e4", "e2"), {"e4": (0,)}),
+            sticky("j04", 2, ("e0", "e2"), {"e0": (0, 1)}),
+            sticky("j05", 1, ("e0",), {"e0": (0,)}),
+            sticky("j06", 1, ("e0", "e3", "e1"), {"e4": (0,)}),
+            sticky("j07", 1, ("e4", "e0", "e2", "e3"), {"e4": (0,)}),
+            sticky("j08", 3, ("e0", "e2"), {"e0": (0, 1, 2)}),
+            sticky("j09", 1, ("e4", "e0", "e1"), {"e4": (0,)}),
+            sticky("j10", 2, ("e0", "e2", "e3"), {"e0": (0, 1)}),
+            sticky("j11", 5, ("e4", "e2"), {"e4": (0, 1, 2, 4), "e3": (3,)}),
+        ]
+    )
 
 
 def test_spread_removed_items_are_dropped_and_added_ones_given() -> None:

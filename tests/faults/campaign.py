@@ -16,7 +16,7 @@ from tests.faults.site import NAMES, PATIENCE_S, boot_s, is_alive
 from tests.faults.strike import Kind, Strike
 from tests.faults.targets import Schedule, losses, strays, targets, unexcused_repeats
 from tests.faults.verdict import Ban, Survivor, bans_of, forbidden, outlived, takeovers
-from tests.faults.workload import JOBS
+from tests.faults.workload import JOBS, LONG_S
 from tests.fleet.fleet_harness import let_pass, wait_until
 from tests.fleet.fleet_record import RecordedRun, counts, orders, overlaps, tokens
 
@@ -194,12 +194,19 @@ class Campaign:
             strike.settled_at = boot_s()
 
     def _await_work(self) -> None:
+        """Wait until every executor runs a long item that would outlive its lease."""
+        youngest_s = LONG_S - self.site.t_s - 2.0
+
         def is_busy() -> bool:
-            executors = {run.executor for run in self.runs()[-60:] if run.end is None and run.job in {"work", "long"}}
-            return executors >= set(NAMES)
+            since = boot_s() - max(youngest_s, 2.0)
+            return {
+                run.executor
+                for run in self.runs()[-150:]
+                if run.end is None and run.job == "long" and run.start > since
+            } >= set(NAMES)
 
         try:
-            wait_until(is_busy, "work", 11.0)
+            wait_until(is_busy, "long items to run", 22.0)
         except AssertionError:
             return
 

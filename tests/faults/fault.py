@@ -43,8 +43,8 @@ def struck(fault: str, kind: Kind, victims: Iterable[str]) -> Strike:
 
 
 def longer(t_s: float) -> float:
-    """Longer than a session lasts, by enough for the servers to notice."""
-    return t_s + 3.0
+    """Longer than a session lasts, by more than the others may take to have everything moved."""
+    return t_s + 5.0
 
 
 def briefly(_t_s: float) -> float:

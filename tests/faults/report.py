@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tests.faults.strike import Kind, percentile
@@ -52,6 +53,7 @@ def document(campaign: Campaign, seed: int) -> dict[str, Any]:
         ),
         "gap_s": _spread(gaps(runs)),
         "by_fault": dict(sorted(by_fault.items())),
+        "strikes": [asdict(strike) for strike in strikes],
         "violations": campaign.found,
     }
 

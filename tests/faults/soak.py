@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import random
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -92,6 +93,9 @@ def main() -> None:
     told = parser.parse_args()
     folder = told.folder or Path(tempfile.mkdtemp(prefix="shardsched-faults-"))
     folder.mkdir(parents=True, exist_ok=True)
+    # So that servers, executors and mounts are ended too when somebody loses patience.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     found = soak(
         folder,
         seed=told.seed,

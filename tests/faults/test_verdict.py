@@ -88,6 +88,7 @@ def test_figures_tell_takeover_gap_and_life() -> None:
     """The seconds are counted from the fault, from the last sign of life, and to it."""
     assert takeovers([RUN, AGAIN], [KILL]) == {"kill": [4.5]}
     assert takeovers([replace(RUN, end=12.0), AGAIN], [KILL]) == {}
+    assert takeovers([RUN, AGAIN], [replace(KILL, settled_at=11.0)]) == {}
     assert gaps([RUN, AGAIN]) == [2.5]
     assert lives([RUN, AGAIN], [CUT, KILL]) == {"cut": [2.0]}
 

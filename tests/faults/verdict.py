@@ -138,7 +138,7 @@ def takeovers(runs: Sequence[RecordedRun], strikes: Iterable[Strike]) -> dict[st
             run
             for run in runs
             if run.executor in strike.victims and run.end is None and run.start <= strike.begun_at
-            and run.last > strike.begun_at - 1.0
+            and strike.begun_at - 1.0 < run.last <= strike.settled_at
         ]  # fmt: skip
         for run in cut_down:
             again = _next_attempt(runs, run)

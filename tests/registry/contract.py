@@ -248,6 +248,14 @@ class RegistryContract:
         assert refused(registry.transact([Delete("/a/b"), Put("/a/b", b"")])) == (1, Refusal.NO_NODE)
         assert refused(registry.transact([Delete("/a/b"), Create("/a/c"), Delete("/a")])) == (2, Refusal.NOT_EMPTY)
 
+    def test_node_made_and_deleted_in_one_transaction_was_never_there(self, registry: Registry) -> None:
+        """It leaves nothing behind, and its path is free."""
+        made: list[Operation] = [Create("/a", b"1"), Create("/a/b"), Delete("/a/b"), Delete("/a"), Create("/b")]
+        assert done(registry.transact(made)) == (0, 0, -1, -1, 0)
+        assert registry.children("/") == ("b",)
+        assert done(registry.transact([Create("/a"), Delete("/a"), Create("/a", b"2")])) == (0, -1, 0)
+        assert there(registry, "/a").value == b"2"
+
     def test_node_deleted_and_made_in_one_transaction_is_a_new_one(self, registry: Registry) -> None:
         """Its version begins again and its creation is later, also with children made anew below it."""
         registry.transact([Create("/a", b"old"), Create("/a/b", b"old")])

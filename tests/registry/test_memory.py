@@ -16,6 +16,7 @@ from shardsched.registry.memory import MemoryRegistry, MemoryStore
 from shardsched.testing import FakeClock
 from tests.registry.contract import Registries, RegistryContract
 from tests.registry.operation import operations
+from tests.waiting import Recorder, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -203,6 +204,75 @@ def test_ticket_of_an_ended_session_is_no_error(store: MemoryStore, registry: Me
     registry.reconnect()
     registry.end_session(ticket)
     assert isinstance(registry.transact([Create("/a")]), Committed)
+
+
+def test_watch_begun_while_cut_is_complete_when_the_link_heals(registry: MemoryRegistry) -> None:
+    """It is told nothing before, and then everything."""
+    reports: list[Changes] = []
+    registry.disconnect()
+    registry.watch("/", reports.append)
+    assert registry.pump() == 0
+    registry.reconnect()
+    registry.pump()
+    assert [(changes.complete, set(changes.nodes)) for changes in reports] == [(True, {"/"})]
+
+
+def test_watch_cancelled_with_a_report_on_its_way_is_not_told(registry: MemoryRegistry) -> None:
+    """Cancelled is cancelled; the other watch of the prefix is told."""
+    first: list[Changes] = []
+    second: list[Changes] = []
+    subscription = registry.watch("/w", first.append)
+    last = registry.watch("/w", second.append)
+    subscription.cancel()
+    registry.transact([Create("/w")])
+    registry.pump()
+    assert (len(first), len(second)) == (0, 1)
+    last.cancel()
+    registry.transact([Delete("/w")])
+    assert registry.pump() == 0
+
+
+def test_closed_registry_calls_nothing_back(registry: MemoryRegistry) -> None:
+    """What was still queued is dropped, with a thread or without."""
+    reports: list[Changes] = []
+    registry.watch("/", reports.append)
+    registry.close()
+    assert registry.pump() == 0
+    assert reports == []
+
+
+def test_registry_closed_by_its_own_callback_ends_its_thread(store: MemoryStore) -> None:
+    """It does not wait for itself; what was queued behind is dropped."""
+    client = MemoryRegistry(store)
+    threads = set(threading.enumerate())
+    release, later = threading.Event(), Recorder[SessionState]()
+
+    def close(_: SessionState) -> None:
+        release.wait(10)
+        client.close()
+
+    client.open()
+    client.on_session(close)
+    client.on_session(later)
+    release.set()
+    eventually(lambda: set(threading.enumerate()) == threads)
+    assert later.values == []
+
+
+def test_cut_link_refuses_everything(registry: MemoryRegistry) -> None:
+    """Whatever is asked, nothing happens until it heals."""
+    registry.disconnect()
+    for call in (
+        lambda: registry.get("/"),
+        lambda: registry.children("/"),
+        registry.server_time,
+        lambda: registry.transact([Create("/a")]),
+        lambda: registry.end_session(registry.session_ticket),
+    ):
+        with pytest.raises(RegistryUnavailableError, match="no connection"):
+            call()
+    registry.reconnect()
+    assert registry.children("/") == ()
 
 
 def test_registry_is_opened_once(store: MemoryStore, registry: MemoryRegistry) -> None:

@@ -19,8 +19,10 @@ from shardsched.errors import RegistryAccessError, RegistryUnavailableError, Ses
 from shardsched.registry.base import Check, Committed, Create, Put, SessionState
 from shardsched.registry.sql import SqlRegistry
 from shardsched.registry.sql_dialect import Trouble
+from shardsched.registry.sql_session import Identity
 from shardsched.registry.sql_sqlite import BUSY_TIMEOUT_S, Sqlite
 from shardsched.registry.sql_store import KEPT_SEQUENCES, PRUNE_EVERY
+from shardsched.registry.sql_worker import Order
 from shardsched.registry.url import open_registry
 from shardsched.testing import FakeClock
 from tests.registry.contract import Registries, RegistryContract
@@ -287,6 +289,20 @@ def _expires_after(registry: Registry, clock: FakeClock, seconds: float) -> bool
     return row is not None and row[0] > (clock.boot() + seconds) * 1e6
 
 
+def test_new_session_is_kept_until_it_is_renewed(make: Callable[..., Registry], clock: FakeClock) -> None:
+    """After a loss an executor may take a while until it renews again."""
+    registry = make(session_timeout_s=9.0)
+    states = Recorder[SessionState]()
+    registry.on_session(states)
+    registry.renew(Check("/")).result(10)
+    clock.advance(10.0)
+    states.wait_for(lambda seen: seen[-2:] == [SessionState.LOST, SessionState.CONNECTED])
+    for _ in range(5):
+        clock.advance(4.0)
+        eventually(partial(_expires_after, registry, clock, 4.5))
+    assert states.values.count(SessionState.LOST) == 1
+
+
 def test_session_once_renewed_is_kept_by_renewals_alone(make: Callable[..., Registry], clock: FakeClock) -> None:
     """An executor whose heartbeat stops must lose its session, whatever else it does."""
     registry, other = make(session_timeout_s=9.0), make(session_timeout_s=1000.0)
@@ -304,17 +320,53 @@ def test_session_once_renewed_is_kept_by_renewals_alone(make: Callable[..., Regi
     eventually(lambda: other.get("/e") is None)
 
 
+@pytest.mark.parametrize("renews", [False, True])
 def test_write_of_an_expired_session_is_refused_though_nobody_reaped_it(
-    make: Callable[..., Registry], clock: FakeClock
+    make: Callable[..., Registry], clock: FakeClock, renews: bool
 ) -> None:
-    """The first to notice is the writer itself, in the transaction that writes."""
+    """The first to notice is the writer itself, in the transaction that writes; nor can it be renewed any more."""
     registry = make(session_timeout_s=9.0, tick_s=1000.0)
-    pass_time(0.1)
+    registry.renew(Check("/")).result(10)
     clock.advance(10.0)
+    future = registry.renew(Check("/")) if renews else registry.submit([Create("/e", ephemeral=True)])
     with pytest.raises(SessionLostError):
-        registry.transact([Create("/e", ephemeral=True)])
+        future.result(10)
     eventually(lambda: registry.get("/e") is None and isinstance(registry, SqlRegistry) and _can_write(registry))
     assert registry.children("/") == ("free",)
+
+
+def test_session_that_expires_while_its_write_waits_writes_nothing(
+    path: Path, make: Callable[..., Registry], clock: FakeClock
+) -> None:
+    """What counts is the time at which the write has its turn, not that at which it queued up."""
+    registry = make(session_timeout_s=9.0, tick_s=1000.0)
+    registry.renew(Check("/")).result(10)
+    with locked(path) as connection:
+        future = registry.submit([Create("/e", ephemeral=True)])
+        eventually(future.running)
+        pass_time(0.2)
+        clock.advance(10.0)
+        connection.execute("ROLLBACK")
+    with pytest.raises(SessionLostError):
+        future.result(20)
+
+
+def test_order_of_an_earlier_session_is_not_done_under_the_present_one(make: Callable[..., Registry]) -> None:
+    """It was on its way to the thread that writes when the session changed; those behind it are done."""
+    registry = make()
+    assert isinstance(registry, SqlRegistry)
+    late = Order(Identity("0" * 16, ""), [Create("/late")])
+    with locked(registry._dialect.path) as connection:  # type: ignore[attr-defined]  # it is an SQLite dialect
+        first = registry.submit([Create("/first")])
+        eventually(first.running)
+        registry._worker.submit(late)
+        last = registry.submit([Create("/last")])
+        connection.execute("ROLLBACK")
+    with pytest.raises(SessionLostError):
+        late.future.result(20)
+    assert isinstance(first.result(20), Committed)
+    assert isinstance(last.result(20), Committed)
+    assert registry.children("/") == ("first", "last")
 
 
 def _can_write(registry: Registry) -> bool:
@@ -381,3 +433,12 @@ def test_server_time_is_the_machines(make: Callable[..., Registry], clock: FakeC
     """One machine has one wall clock."""
     clock.step_wall(-86_400.0)
     assert abs(make().server_time() - clock.now()) < timedelta(seconds=5)
+
+
+def test_session_ended_by_another_is_noticed_at_once(make: Callable[..., Registry]) -> None:
+    """Its owner is told by the changes, long before it would look again."""
+    registry, other = make(tick_s=1000.0), make()
+    states = Recorder[SessionState]()
+    registry.on_session(states)
+    other.end_session(registry.session_ticket)
+    states.wait_for(lambda seen: seen[-2:] == [SessionState.LOST, SessionState.CONNECTED], 10)

@@ -28,6 +28,8 @@ SLACK = timedelta(seconds=6)
 """Fires as young as this may still be under way."""
 CATCH_UP = timedelta(seconds=12)
 """An item that catches up runs at least this often, whatever waits for slots besides."""
+AHEAD = timedelta(seconds=25)
+"""What an executor whose clock is ahead had handled of the earlier cron when a new one was set covers this much."""
 SPAN = timedelta(seconds=90)
 """How far back fires are looked for."""
 
@@ -42,9 +44,7 @@ class _Stored:
 class Audit:
     """The look at a fleet at rest."""
 
-    def __init__(
-        self, world: World, people: People, missed: list[tuple[str, int, datetime, datetime]]
-    ) -> None:
+    def __init__(self, world: World, people: People, missed: list[tuple[str, int, datetime, datetime]]) -> None:
         self._world = world
         self._people = people
         self._missed = missed
@@ -134,7 +134,7 @@ class Audit:
                 continue  # it catches up, one fire after the other
             if (config.uid, item) in world.judge.rewound or config.armed_at > until:
                 continue
-            fire = cron.next_fire(max(config.armed_at, until - SPAN))
+            fire = cron.next_fire(max(config.armed_at + AHEAD, until - SPAN))
             while fire is not None and fire <= until:
                 if self._concerns(config.uid, item, fire):
                     demand(self._is_handled(name, config.uid, item, fire), f"{name}[{item}] {fire} was forgotten")
@@ -160,9 +160,7 @@ class Audit:
         jumps = judge.jumps.get((uid, item), ())
         if any((after is None or after < fire) and fire < last and run not in started for after, last, run in jumps):
             return True
-        return any(
-            (job, number) == (name, item) and first <= fire <= last for job, number, first, last in self._missed
-        )
+        return any((job, number) == (name, item) and first <= fire <= last for job, number, first, last in self._missed)
 
     def _check_triggers(self, jobs: dict[str, _Named]) -> None:
         """Every trigger ran for each of its items once, and came to an end."""

@@ -79,9 +79,7 @@ class Chaos:
         offset_s = self._rng.choice([0.0, 0.0, self._rng.uniform(-20, 20)])
         handlers = self._rng.choice([("h1", "h2"), ("h1", "h2"), ("h1",)])
         self._world.tell(f"start {name} on {host}, clock {offset_s:+.1f} s, handlers {handlers}")
-        self._world.add_member(
-            name, host, offset_s=offset_s, slots=self._rng.choice([1, 2, 3, 16]), handlers=handlers
-        )
+        self._world.add_member(name, host, offset_s=offset_s, slots=self._rng.choice([1, 2, 3, 16]), handlers=handlers)
 
     def _start_again(self) -> None:
         dead = [member for member in self._world.members if member.is_dead]
@@ -141,7 +139,7 @@ class Chaos:
             share, seconds = self._rng.choice([0.1, 0.3, 0.6, 1.0]), self._duration_s()
             self._world.tell(f"{member.name} gets no answer to {share:.0%} for {seconds:.1f} s")
             self._world.flaky[member.name] = share
-            self._later(seconds, lambda: self._world.flaky.pop(member.name, None) and None)
+            self._later(seconds, lambda: self._world.flaky.update({member.name: 0.0}))
 
     def _make_deaf(self) -> None:
         member = self._some()

@@ -127,9 +127,7 @@ class Judge:
         demand(fire <= now + DRIFT_LIMIT + timedelta(seconds=5), f"{what}: it is fired {fire - now} early")
 
     def _claim_once(self, what: str, item: int, cursor: Cursor) -> None:
-        key = fire_key(
-            cursor.uid, item, first_cause=cursor.cause, run_fire=cursor.run_fire, trigger=cursor.trigger
-        )
+        key = fire_key(cursor.uid, item, first_cause=cursor.cause, run_fire=cursor.run_fire, trigger=cursor.trigger)
         demand(key not in self.settled, f"{what}: it is run again after it was {self.settled.get(key)} (I2)")
         attempts = self.claimed.get(key, 0)
         demand(cursor.attempt == attempts + 1, f"{what}: attempt {cursor.attempt} follows {attempts}")
@@ -152,9 +150,7 @@ class Judge:
         if cursor.state is ItemState.MISSED and cursor.fire is not None:
             self.missed.setdefault(place, []).append((None if old is None else old.fire, cursor.fire))
         elif cursor.state is not ItemState.RUNNING and cursor.run:
-            key = fire_key(
-                cursor.uid, item, first_cause=cursor.cause, run_fire=cursor.run_fire, trigger=cursor.trigger
-            )
+            key = fire_key(cursor.uid, item, first_cause=cursor.cause, run_fire=cursor.run_fire, trigger=cursor.trigger)
             if old is None or old.state is ItemState.RUNNING:
                 demand(key not in self.settled, f"{job}[{item}] {key[2]} ends twice")
                 self.settled[key] = cursor.state
@@ -184,13 +180,11 @@ class Judge:
     def look(self, active: list[RunRecord], now: float) -> None:
         """Judge what runs now."""
         for run in active:
-            demand(self._has_marker(run), f"{run} goes on though its marker has gone (I1)")
-            fence = self._paths.session(run.claimed.incarnation)
-            proved_at = self.proved_at.get(fence)
-            demand(
-                proved_at is None or now <= proved_at + self._timeout_s,
-                f"{run} lives longer than T after the last proof (I7)",
-            )
+            if not self._has_marker(run):
+                raise BrokenInvariantError(f"{run} goes on though its marker has gone (I1)")
+            proved_at = self.proved_at.get(self._paths.session(run.claimed.incarnation), now)
+            if now > proved_at + self._timeout_s:
+                raise BrokenInvariantError(f"{run} lives longer than T after the last proof (I7)")
 
     def _has_marker(self, run: RunRecord) -> bool:
         node = self._store.find(self._paths.marker(run.claimed.job, run.claimed.item))

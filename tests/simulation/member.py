@@ -6,6 +6,7 @@ of one another, since in a real executor each has a thread.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from shardsched.coordination.assignment import Leadership
@@ -40,6 +41,7 @@ REPORT_S = 10.0
 DRIFT_LIMIT_S = 60.0
 _NEVER = float("inf")
 PARTS = ("callbacks", "keeper", "loop", "leader", "report", "stop")
+"""What may step on its own, as threads do."""
 
 
 class Member:
@@ -174,18 +176,26 @@ class Member:
         due = self._due[part]
         if part == "loop" and self._wake_at is not None:
             left_s = (self._wake_at - self.clock.now()).total_seconds()
-            due = min(due, self.clock.boot() + max(left_s, 0.0))
-        return due
-
-    def ready(self, now: float) -> list[str]:
-        """Return the parts that could step now, `now` being of its own boot clock."""
-        if self.is_dead or not self.is_joined or now < self.frozen_until:
-            return []
-        parts = [part for part in PARTS if part not in self.busy and self.due_at(part) <= now]
-        if now < self.deaf_until:
-            parts = [part for part in parts if part != "callbacks"]
+            return min(due, self.clock.boot() + max(left_s, 0.0))
+        if part == "callbacks":
+            return max(due, self.deaf_until) if self.registry.has_news else _NEVER
         # A real executor ends its workers before it leaves.
-        return [part for part in parts if part != "stop" or not self.busy]
+        return _NEVER if part == "stop" and self.busy else due
+
+    def next_at(self) -> float:
+        """Return when any part steps next."""
+        if not self.is_joined:
+            return _NEVER
+        return max(
+            min((self.due_at(part) for part in PARTS if part not in self.busy), default=_NEVER), self.frozen_until
+        )
+
+    def ready(self) -> list[str]:
+        """Return the parts that could step now."""
+        now = self.clock.boot()
+        if not self.is_joined or now < self.frozen_until:
+            return []
+        return [part for part in PARTS if part not in self.busy and self.due_at(part) <= now]
 
     def step(self, part: str) -> None:
         """Let one part do what it can."""
@@ -200,7 +210,7 @@ class Member:
         match part:
             case "callbacks":
                 self._due[part] = now + self._rng.random() * 0.1
-                self.registry.pump()
+                self.registry.pump_some(self._rng.choice([1, 1, 2, 9]))
             case "keeper":
                 self._due[part] = _NEVER
                 self._sleep(part, self.keeper.step())
@@ -274,10 +284,8 @@ class Member:
 
     def _say_unfit(self, reason: str | None) -> None:
         self.loop.unfit = reason
-        try:
+        with contextlib.suppress(RegistryError):
             self.membership.update(unfit=reason)
-        except RegistryError:
-            pass
         self._post(Resync())
 
     def _stop(self) -> None:

@@ -40,8 +40,10 @@ class People:
         self.names = ("a", "b", "c")[: self._rng.randint(1, 3)]
         self.is_failover_off: set[str] = set()
         """Uids of jobs for which a run may end as lost."""
+        self._names_flipped = ""
         self._moves = (
             (self._edit, 6),
+            (self._flip_items, 3),
             (self._pause, 2),
             (self._resume, 3),
             (self._trigger, 5),
@@ -51,7 +53,7 @@ class People:
             (self._delete, 1),
             (self._create, 3),
             (self._delete_leader, 0.4),
-            (self._delete_fence, 0.4),
+            (self._delete_fence, 1.0),
         )
 
     def act(self) -> None:
@@ -103,6 +105,14 @@ class People:
         self._world.tell(f"people: set {setting} of {name} to {everything[setting]}")
         self.jobs.update(name, {setting: everything[setting]})
         self._note(name)
+
+    def _flip_items(self) -> None:
+        """Change a count to and fro, faster than the leader may see it."""
+        name = self._names_flipped or self._rng.choice(self.names)
+        self._names_flipped = name if self._rng.random() < 0.8 else ""
+        count = self._rng.choice([1, 3])
+        self._world.tell(f"people: set items of {name} to {count}")
+        self.jobs.update(name, {"items": count})
 
     def _pause(self) -> None:
         name = self._rng.choice(self.names)

@@ -23,9 +23,9 @@ from tests.simulation.record import Record, RunRecord
 from tests.simulation.store import SimRegistry, SimStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from shardsched.registry.base import Operation
+    from shardsched.registry.base import Node, Operation
 
 TIMEOUT_S = 4.0
 """Session time-out T: short, since all waits of the protocol are shares of it."""
@@ -90,9 +90,7 @@ class World:
         self._depth = 0
         self._member_count = 0
         self.server_timeout_s = TIMEOUT_S - self.rng.random() * TICK_S / 2
-        self.people = SimRegistry(
-            self.store, timeout_s=1e9, server_timeout_s=1e9, tick_s=0.0, boot=self.clock.boot
-        )
+        self.people = SimRegistry(self.store, timeout_s=1e9, server_timeout_s=1e9, tick_s=0.0, boot=self.clock.boot)
         self.people.open()
         ensure_namespace(self.people, self.paths)
 
@@ -111,13 +109,13 @@ class World:
     def _ended(self, run: RunRecord) -> None:
         self.tell(f"end {run}")
 
-    def _committed(self, session_id: str, operations: tuple[Operation, ...], before: dict[str, object]) -> None:
+    def _committed(self, session_id: str, operations: tuple[Operation, ...], before: dict[str, Node | None]) -> None:
         if self.tells:
             for operation in operations:
                 if type(operation).__name__ != "Check":
                     value = getattr(operation, "value", b"")[:300].decode()
                     self.tell(f"{session_id} {type(operation).__name__} {operation.path} {value}")
-        self.judge.committed(session_id, operations, before)  # type: ignore[arg-type]  # nodes by path
+        self.judge.committed(session_id, operations, before)
 
     # Members
 
@@ -173,7 +171,7 @@ class World:
     def _interleave(self, member: Member) -> None:
         self._depth += 1
         try:
-            if self.is_calm or self.rng.random() < 0.9:
+            if self.is_calm or self.rng.random() < 0.8:
                 self.act()
             else:
                 self._hold_up(member)
@@ -199,7 +197,7 @@ class World:
         target = self.clock.boot() + seconds
         while True:
             due_at, warden = min(
-                ((member.warden.due_at(), member.warden) for member in self.members if not member.is_dead),
+                ((member.warden.due_at(), member.warden) for member in self.living()),
                 key=lambda one: one[0],
                 default=(float("inf"), None),
             )
@@ -218,7 +216,7 @@ class World:
 
     def ready(self) -> list[tuple[Member, str]]:
         """Return every part of every executor that could step now."""
-        return [(member, part) for member in self.members for part in member.ready(member.clock.boot())]
+        return [(member, part) for member in self.living() for part in member.ready()]
 
     def act(self) -> None:
         """Let one part of one executor step, or let time pass until one can."""
@@ -240,18 +238,8 @@ class World:
         demand(count < MAX_ACTS, "the fleet spins: its parts wake one another for nothing")
 
     def _idle_s(self) -> float:
-        moments = (
-            max(member.due_at(part), member.frozen_until) - member.clock.boot()
-            for member, part in self._parts()
-        )
+        moments = (member.next_at() - member.clock.boot() for member in self.living())
         return max(min(moments, default=1.0), 0.0)
-
-    def _parts(self) -> Iterator[tuple[Member, str]]:
-        for member in self.members:
-            if member.is_joined and not member.is_dead:
-                for part in ("keeper", "loop", "leader", "report", "stop", "callbacks"):
-                    if part not in member.busy:
-                        yield member, part
 
     def step(self, member: Member, part: str) -> None:
         """Let one part of one executor step, and judge what runs then."""
