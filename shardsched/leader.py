@@ -69,11 +69,14 @@ class Leader:
             self._settles_at = None
             self._reshard()
         if now >= self._tidies_at:
-            self._tidies_at = now + TIDY_S
-            if self._leadership.tidy(self._mirror.fleet(), self._clock.now()):
-                # Items that are no more leave a gap in how the others are spread.
-                self._seen = -1
+            self._tidy(now)
         return RETRY_S if self._seen < 0 else max(self._tidies_at - now, 0.05)
+
+    def _tidy(self, now: float) -> None:
+        self._tidies_at = now + TIDY_S
+        if self._leadership.tidy(self._mirror.fleet(), self._clock.now()):
+            # Items that are no more leave a gap in how the others are spread.
+            self._seen = -1
 
     def _reshard(self) -> None:
         revision = self._mirror.revision

@@ -203,9 +203,8 @@ class Loop:
             answer = self._settling.settle(entry, planned, now)
             if answer is not Settled.NOTHING:
                 settled.add(entry.name)
-            if answer is Settled.AGAIN:
-                self._has_more = True
-            elif answer is Settled.STALE:
+            self._has_more |= answer is Settled.AGAIN
+            if answer is Settled.STALE:
                 self._retry_at = now + RETRY
             priority = entry.config.priority if entry.config else 0
             candidates.extend(Candidate(job=entry.name, priority=priority, run=run) for run in planned.runs)
