@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shardsched.admin.asking import next_number, read_cursors, stopped_commands, write_commands
 from shardsched.admin.race import until_won
 from shardsched.admin.reader import Reader
+from shardsched.core.assignment import decode_assignment
 from shardsched.core.command import MAX_WAITING_TRIGGERS, Commands, Trigger
 from shardsched.core.item import format_items
 from shardsched.core.name import check_text
 from shardsched.core.reason import judge, live_owners
-from shardsched.errors import ConflictError, ItemParameterError, JobConfigError
+from shardsched.errors import ConflictError, CorruptNodeError, ItemParameterError, JobConfigError
 from shardsched.registry.base import Check, Committed
 
 if TYPE_CHECKING:
@@ -23,9 +26,11 @@ if TYPE_CHECKING:
     from shardsched.core.job import JobConfig
     from shardsched.core.paths import Paths
     from shardsched.core.view import JobEntry
-    from shardsched.registry.base import Registry
+    from shardsched.registry.base import Changes, Registry
 
 _MAX_PARAM_LENGTH = 64 * 1024
+LAYOUT_WAIT_S = 3.0
+"""How long a trigger waits for the leader to lay out an edited item count; it takes a third of a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +91,26 @@ class JobCommands:
         if param is not None:
             check_text(param, "param", JobConfigError, _MAX_PARAM_LENGTH)
         wanted = None if only is None else tuple(sorted(set(only)))
+        self._await_layout(name)
         return until_won(lambda: self._try_trigger(name, param, wanted, by), self._paths.commands(name))
+
+    def _await_layout(self, name: str) -> None:
+        """Give the leader a moment to lay out a count that was edited just now, as in ``job update`` and ``trigger``."""
+        entry = self._reader.entry(name)
+        if entry.config is None or entry.config.deleting or entry.held is not None:
+            return
+        wanted, path, laid_out = entry.config.items, self._paths.assignment(name), threading.Event()
+
+        def look(report: Changes) -> None:
+            node = report.nodes.get(path)
+            with contextlib.suppress(CorruptNodeError):
+                if node is not None and decode_assignment(path, node.value).newest.items == wanted:
+                    laid_out.set()
+
+        if entry.assignment is not None and entry.assignment.newest.items != wanted:
+            watch = self._registry.watch(path, look)
+            laid_out.wait(LAYOUT_WAIT_S)
+            watch.cancel()
 
     def _try_trigger(
         self, name: str, param: str | None, wanted: tuple[int, ...] | None, by: str

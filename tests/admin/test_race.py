@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shardsched.admin import Admin
 from shardsched.clock import SYSTEM_CLOCK
-from shardsched.errors import JobExistsError, RegistryUnavailableError, StaleVersionError
+from shardsched.errors import ConflictError, JobExistsError, RegistryUnavailableError, StaleVersionError
 from shardsched.registry.base import Create
 from shardsched.testing import MemoryRegistry, MemoryStore
 from tests.admin.stage import HOURLY, Stage
@@ -91,12 +92,24 @@ def test_update_job_beaten_all_the_time_gives_up(stage: Stage) -> None:
     meddler.registry.close()
 
 
-def test_trigger_job_count_edited_in_between_is_stamped_anew(stage: Stage) -> None:
-    """A trigger never carries an item count that the job had before."""
+def test_trigger_job_count_edited_in_between_is_not_stamped_with_the_old_one(stage: Stage) -> None:
+    """A trigger never carries an item count that the job had before, nor one that is not laid out."""
     stage.job("books", {"e1": (0, 1)}, items=2)
     meddler = Meddler(stage, lambda: stage.admin.jobs.update("books", {"items": 3}))
-    meddler.admin.commands.trigger("books")
+    with pytest.raises(ConflictError, match="its 3 items are not laid out yet"):
+        meddler.admin.commands.trigger("books")
     meddler.registry.close()
+    assert not any(path.endswith("/commands/books") for path in stage.tree())
+
+
+def test_trigger_right_after_an_edit_of_the_count_waits_for_the_layout(stage: Stage) -> None:
+    """A trigger that follows an edit at once runs with the new count, as soon as the leader has laid it out."""
+    stage.job("books", {"e1": (0, 1)}, items=2)
+    stage.admin.jobs.update("books", {"items": 3})
+    leader = threading.Timer(0.2, lambda: stage.assign("books", {"e1": (0, 1, 2)}))
+    leader.start()
+    stage.admin.commands.trigger("books")
+    leader.join()
     assert [trigger.items for trigger in stage.commands("books").triggers] == [3]
 
 
