@@ -95,7 +95,7 @@ class JobCommands:
         return until_won(lambda: self._try_trigger(name, param, wanted, by), self._paths.commands(name))
 
     def _await_layout(self, name: str) -> None:
-        """Give the leader a moment to lay out a count that was edited just now, as in ``job update`` and ``trigger``."""
+        """Give the leader a moment to lay out a count that was edited just now, as by a script that then triggers."""
         entry = self._reader.entry(name)
         if entry.config is None or entry.config.deleting or entry.held is not None:
             return
