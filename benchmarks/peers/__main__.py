@@ -51,8 +51,8 @@ class Report:
 
 
 def sustained_rate(peer: Peer, report: Report, rates: tuple[int, ...]) -> None:
-    """Go through growing rates until one is too much."""
-    best = str(BASE_RATE)
+    """Go through growing rates until one is too much; with none, the steady one was."""
+    best = str(BASE_RATE) if rates else f"less than {BASE_RATE}"
     for rate in rates:
         found = peer.steadiness(rate, 6)
         report.add(peer.name, f"at {rate}/s", found.text)
@@ -67,8 +67,8 @@ def measure(peer: Peer, report: Report, *, quick: bool) -> None:
     print(f"{peer.name} ({machine_load()}):", flush=True)
     steady = peer.steadiness(BASE_RATE, 6 if quick else 30)
     report.add(peer.name, f"steady {BASE_RATE}/s", steady.text)
-    if steady.is_sustained and not quick:
-        sustained_rate(peer, report, RATES)
+    if not quick:
+        sustained_rate(peer, report, RATES if steady.is_sustained else ())
     for finding in peer.faults(1 if quick else 3):
         report.add(peer.name, finding.what, finding.value)
 
