@@ -60,6 +60,8 @@ class ExecutorProcess:
     name: str
     process: subprocess.Popen[bytes]
     log: Path
+    strikes: list[tuple[str, float]] = field(default_factory=list)
+    """Where it is noted when an executor was killed or frozen, by the boot clock."""
 
     def signal(self, number: int) -> None:
         """Send a signal to the executor's own process."""
@@ -67,11 +69,13 @@ class ExecutorProcess:
 
     def kill(self) -> None:
         """Kill -9 it."""
+        self.strikes.append((self.name, time.clock_gettime(time.CLOCK_BOOTTIME)))
         self.signal(signal.SIGKILL)
         self.process.wait(10)
 
     def freeze(self) -> None:
         """Stop it as a machine that hangs would."""
+        self.strikes.append((self.name, time.clock_gettime(time.CLOCK_BOOTTIME)))
         self.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
@@ -98,6 +102,7 @@ class Fleet:
     url: str
     folder: Path
     executors: dict[str, ExecutorProcess] = field(default_factory=dict)
+    strikes: list[tuple[str, float]] = field(default_factory=list)
     _admin: Admin | None = None
     _registry: Registry = field(init=False)
     _closers: list[Callable[[], None]] = field(default_factory=list)
@@ -135,7 +140,7 @@ class Fleet:
                 stdout=output,
                 stderr=output,
             )
-        self.executors[name] = ExecutorProcess(name, process, log)
+        self.executors[name] = ExecutorProcess(name, process, log, self.strikes)
 
     @property
     def admin(self) -> Admin:
@@ -192,7 +197,7 @@ class Fleet:
 
     def check(self) -> None:
         """Fail if the record shows what must never be."""
-        faults = violations(self.runs())
+        faults = violations(self.runs(), self.strikes)
         assert not faults, f"{len(faults)} faults: {faults[:5]}"
 
     def close(self) -> None:

@@ -77,14 +77,29 @@ def overlaps(runs: Iterable[RecordedRun]) -> list[str]:
     return faults
 
 
-def doubles(runs: Iterable[RecordedRun]) -> list[str]:
-    """I2: one run per item and fire, unless the earlier attempt did not come to its end."""
+UNRECORDED_S = 1.0
+"""A run that ended this shortly before its executor was struck may not have been recorded, and rightly runs again."""
+
+
+def _is_unrecorded(run: RecordedRun, strikes: Iterable[tuple[str, float]]) -> bool:
+    end = run.last if run.end is None else run.end
+    return any(run.executor == name and run.start <= at <= end + UNRECORDED_S for name, at in strikes)
+
+
+def doubles(runs: Iterable[RecordedRun], strikes: Sequence[tuple[str, float]] = ()) -> list[str]:
+    """I2: one run per item and fire, unless the earlier attempt did not come to its end, or could not be recorded.
+
+    Args:
+        runs: The record.
+        strikes: Executors that were killed or frozen, and when.
+    """
     faults: list[str] = []
     by_fire: dict[tuple[str, int, datetime, bool], list[RecordedRun]] = defaultdict(list)
     for run in runs:
         by_fire[run.job, run.item, run.fire, run.cause == "manual"].append(run)
     for (job, item, fire, _), some in by_fire.items():
-        again = [earlier for earlier in some[:-1] if earlier.outcome in {"end", "failed"}]
+        ended = [earlier for earlier in some[:-1] if earlier.outcome in {"end", "failed"}]
+        again = [earlier for earlier in ended if not _is_unrecorded(earlier, strikes)]
         faults.extend(f"{job}/{item} at {fire.isoformat()} ran again after it had come to its end" for _ in again)
         attempts = [run.attempt for run in some]
         if attempts != sorted(set(attempts)):
@@ -128,6 +143,6 @@ def orders(runs: Iterable[RecordedRun]) -> list[str]:
     return faults
 
 
-def violations(runs: Sequence[RecordedRun]) -> list[str]:
+def violations(runs: Sequence[RecordedRun], strikes: Sequence[tuple[str, float]] = ()) -> list[str]:
     """Everything that a record must never show."""
-    return [*overlaps(runs), *doubles(runs), *counts(runs), *tokens(runs), *orders(runs)]
+    return [*overlaps(runs), *doubles(runs, strikes), *counts(runs), *tokens(runs), *orders(runs)]

@@ -38,6 +38,14 @@ def test_record_of_a_finished_fire_run_again_shows_a_double() -> None:
     assert len(doubles([replace(RUN, outcome="", end=None), replace(RUN, run="r2", attempt=1, start=20.0)])) == 1
 
 
+def test_record_of_a_finished_fire_run_again_after_its_executor_was_struck_is_excused() -> None:
+    """A run whose end could not be recorded, since its executor was killed just then, may be run again."""
+    again = replace(RUN, run="r2", attempt=2, token=2, start=20.0, last=21.0)
+    assert doubles([RUN, again], [("e1", 12.3)]) == []
+    assert len(doubles([RUN, again], [("e2", 12.3)])) == 1
+    assert len(doubles([RUN, again], [("e1", 14.0)])) == 1
+
+
 def test_record_of_one_fire_with_two_counts_shows_it() -> None:
     """Two counts in one fire are seen."""
     assert len(counts([RUN, replace(RUN, run="r2", item=1, items=3)])) == 1
