@@ -32,7 +32,7 @@ _EDGE = timedelta(seconds=4)
 """Fires this shortly before a pause need not have been started."""
 _BUSY_SHARE = 0.7
 """How often a fault waits for long items to run."""
-_PAIR_SHARE = 0.15
+_PAIR_SHARE = 0.3
 """How often a second fault comes on top."""
 _FIRST_OF_PAIR = ("executor-killed", "executor-frozen", "warden-killed", "fork-server-killed", "link-stalled")
 _SECOND_OF_PAIR = ("zookeeper-leader-killed", "zookeeper-follower-killed", "zookeeper-leader-frozen")

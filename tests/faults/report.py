@@ -108,7 +108,7 @@ def lines(made: dict[str, Any]) -> list[str]:
     for name, figures in made["by_fault"].items():
         parts = [
             f"{what[:-2]} {_words(figures[what])}"
-            for what in ("takeover_s", "life_s", "recovery_s")
+            for what in ("takeover_s", "life_s", "new_leader_s", "recovery_s")
             if figures[what]["n"]
         ]
         found.append(

@@ -148,7 +148,7 @@ def strays(schedules: Sequence[Schedule], runs: Iterable[RecordedRun]) -> list[s
     ]
 
 
-def unexcused_repeats(runs: Iterable[RecordedRun], strikes: Sequence[Strike], slack_s: float = 1.5) -> list[str]:
+def unexcused_repeats(runs: Iterable[RecordedRun], strikes: Sequence[Strike], slack_s: float = 0.5) -> list[str]:
     """I2: no fire of an item runs again after it came to its end, unless a fault kept its outcome from being written.
 
     A run's outcome is written a moment after its code has ended; a fault that hits its executor in that moment leaves
@@ -175,7 +175,7 @@ def unexcused_repeats(runs: Iterable[RecordedRun], strikes: Sequence[Strike], sl
     return faults
 
 
-def repeats(runs: Sequence[RecordedRun], strike: Strike, slack_s: float = 1.5) -> int:
+def repeats(runs: Sequence[RecordedRun], strike: Strike, slack_s: float = 0.5) -> int:
     """Return how many runs had come to their end and were run again by reason of a fault."""
     known = {(run.job, run.item, run.fire, run.attempt) for run in runs if run.cause != "manual"}
     return sum(

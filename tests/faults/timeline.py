@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from tests.fleet.fleet_record import RecordedRun
 
 _LEFT = 70
-_TOP = 40
+_TOP = 64
+_LABEL_ROWS = 3
 _LANE = 9
 _PIXELS_PER_S = 12.0
 _MAX_WIDTH = 24_000
@@ -41,7 +42,7 @@ def timeline(runs: Sequence[RecordedRun], strikes: Sequence[Strike], title: str 
         bands[name] = (top, height)
         top += height + 14
     width = _LEFT + (ended - begun) * scale + 40
-    shades = [shade for strike in strikes for shade in _shades(strike, bands, begun, ended, scale)]
+    shades = [shade for row, strike in enumerate(strikes) for shade in _shades(strike, bands, begun, ended, scale, row)]
     legend = [
         f'<text x="{_LEFT + 110 * index}" y="14" fill="{_colour(index)}">&#9632; {escape(job)}</text>'
         for index, job in enumerate(jobs)
@@ -86,7 +87,7 @@ def _band(
 
 
 def _shades(
-    strike: Strike, bands: dict[str, tuple[float, float]], begun: float, ended: float, scale: float
+    strike: Strike, bands: dict[str, tuple[float, float]], begun: float, ended: float, scale: float, row: int
 ) -> list[str]:
     until = min(strike.healed_at, ended) if math.isfinite(strike.healed_at) else ended
     x, width = _LEFT + (strike.begun_at - begun) * scale, max((until - strike.begun_at) * scale, 2.0)
@@ -95,11 +96,13 @@ def _shades(
         f'<rect class="f" x="{x:.1f}" y="{top - 4:.0f}" width="{width:.1f}" height="{height + 8:.0f}"/>'
         for top, height in known
     ]
+    # Two that follow soon upon each other must not be written over each other.
+    label_y = 28 + 11 * (row % _LABEL_ROWS)
     foot = max((top + height for top, height in bands.values()), default=0.0)
     return [
         *shades,
         f'<line class="h" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 12}" y2="{foot:.0f}"/>',
-        f'<text x="{x + 2:.1f}" y="{_TOP - 12}" fill="#d33">{escape(strike.fault)}</text>',
+        f'<text x="{x + 2:.1f}" y="{label_y}" fill="#d33">{escape(strike.fault)}</text>',
     ]
 
 
