@@ -117,10 +117,10 @@ def stop_one(fleet: Fleet) -> float:
 
 def main(times: int) -> None:
     """Measure and print."""
-    folder = Path(tempfile.mkdtemp(prefix="shardsched-bench-"))
     with (
-        running_server(folder / "zk") as server,
-        fleet_on(f"zk://{server.hosts}/bench?tick={server.tick_s:g}", folder / "fleet") as fleet,
+        tempfile.TemporaryDirectory(prefix="shardsched-bench-", ignore_cleanup_errors=True) as folder,
+        running_server(Path(folder, "zk")) as server,
+        fleet_on(f"zk://{server.hosts}/bench?tick={server.tick_s:g}", Path(folder, "fleet")) as fleet,
     ):
         fleet.start(*NAMES)
         fleet.create("j", items=len(NAMES), param="hold=60")

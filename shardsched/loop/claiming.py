@@ -160,10 +160,14 @@ class Claiming:
             view = self._book.look_up(entry, claimed.item)
             del self._unresolved[run_id]
             is_ours = view.marker is not None and view.marker.run == run_id
-            # A claim of a session that has ended meanwhile is void, whatever became of it.
-            is_void = claimed.incarnation != self._lease.incarnation
-            if is_ours and not is_void and view.cursor_version is not None:
-                self._start(replace(claimed, version=view.cursor_version), entry)
+            if not is_ours or view.cursor_version is None:
+                continue
+            won = replace(claimed, version=view.cursor_version)
+            if claimed.incarnation == self._lease.incarnation:
+                self._start(won, entry)
+            else:
+                # The place was lost meanwhile and the claim is void, but the session stands and its marker with it.
+                self._runs.add_void(won)
         return touched
 
 

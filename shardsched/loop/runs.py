@@ -41,7 +41,8 @@ class RunTable:
     _runs: dict[str, ActiveRun] = field(default_factory=dict)
     _endings: dict[str, Ending] = field(default_factory=dict)
     _interrupted: dict[str, Claimed] = field(default_factory=dict)
-    _ghosts: dict[str, tuple[str, int]] = field(default_factory=dict)
+    _ghosts: dict[str, Claimed] = field(default_factory=dict)
+    _void: dict[str, Claimed] = field(default_factory=dict)
 
     def add(self, claimed: Claimed) -> None:
         """Take a run whose claim is under way."""
@@ -58,11 +59,13 @@ class RunTable:
         self._runs.pop(run_id, None)
         self._endings.pop(run_id, None)
         self._interrupted.pop(run_id, None)
+        self._void.pop(run_id, None)
 
     def drop_void(self, incarnation: str) -> tuple[Claimed, ...]:
         """Forget every run that was not claimed under the present session, and return them.
 
-        Runs whose code has not ended yet stay known as ghosts: their items must not start here meanwhile.
+        Runs whose code has not ended yet stay known as ghosts: their items must not start here meanwhile. Once it has
+        ended they are given back, for their markers stand if the session outlived our place in the fleet.
 
         Args:
             incarnation: The present session's fence, empty if there is none. A run may have been claimed under it
@@ -71,9 +74,9 @@ class RunTable:
         void = [run for run in self._runs.values() if run.claimed.incarnation != incarnation]
         for run in void:
             claimed = run.claimed
-            if run.is_live:
-                self._ghosts[claimed.marker.run] = (claimed.job, claimed.item)
             self.drop(claimed.marker.run)
+            kept = self._ghosts if run.is_live else self._void
+            kept[claimed.marker.run] = claimed
         return tuple(run.claimed for run in void)
 
     def get(self, run_id: str) -> ActiveRun | None:
@@ -99,7 +102,7 @@ class RunTable:
 
     def without_ghosts(self, job: str, items: Mapping[int, ItemView]) -> Mapping[int, ItemView]:
         """Return the items of a job whose code does not still run here for a session that is over."""
-        ghosts = {item for name, item in self._ghosts.values() if name == job}
+        ghosts = {claimed.item for claimed in self._ghosts.values() if claimed.job == job}
         return {item: view for item, view in items.items() if item not in ghosts} if ghosts else items
 
     def end(self, run_id: str, state: ItemState | None, message: str, ended_at: datetime) -> str | None:
@@ -110,7 +113,8 @@ class RunTable:
         """
         ghost = self._ghosts.pop(run_id, None)
         if ghost is not None:
-            return ghost[0]
+            self._void[run_id] = ghost
+            return ghost.job
         run = self._runs.get(run_id)
         if run is None or not run.is_live:
             return None
@@ -129,7 +133,11 @@ class RunTable:
 
     def interrupted(self) -> tuple[Claimed, ...]:
         """Return the claims that are to be given back, for the run to go on elsewhere."""
-        return tuple(self._interrupted.values())
+        return (*self._interrupted.values(), *self._void.values())
+
+    def add_void(self, claimed: Claimed) -> None:
+        """Take a claim of a session that is over, without a run, to be given back."""
+        self._void[claimed.marker.run] = claimed
 
     def amend(self, ending: Ending) -> None:
         """Replace an outcome that is not written yet, as when its cursor has another version."""

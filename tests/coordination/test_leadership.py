@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from shardsched.coordination.assignment import MAX_WRITE_COUNT, Leadership
-from shardsched.core.assignment import Assignment, Layout, decode_assignment
+from shardsched.core.assignment import Assignment, Layout, decode_assignment, encode_assignment
 from shardsched.core.fire import Cursor, ItemState, encode_cursor
 from shardsched.registry.base import Create, Delete, Put
 from tests.coordination.stage import NOON, Client, Stage
@@ -99,6 +99,19 @@ def test_reshard_on_an_old_view_harms_no_other_job(stage: Stage) -> None:
     assignment = stored(stage, "b")
     assert assignment is not None
     assert assignment.item_count == 5
+
+
+def test_reshard_on_an_old_assignment_is_refused(stage: Stage) -> None:
+    """A leader that has not yet heard of its own last write does not overwrite it with what it decided before."""
+    config = stage.add_job(items=2, owners={"gone": (0, 1)})
+    client = stage.client("e1")
+    work = leadership(stage, client)
+    fleet = client.mirror.fleet()
+    layouts = (Layout(items=2, config=0), Layout(items=2, config=1, from_fire=NOON))
+    written = Assignment(uid=config.uid, layouts=layouts, owners={"e1": (0, 1)})
+    stage.write([Put(stage.paths.assignment("j"), encode_assignment(written))])
+    assert not work.reshard(fleet)
+    assert stored(stage) == written
 
 
 def test_reshard_after_an_edit_begins_the_layout_after_the_last_claim(stage: Stage) -> None:

@@ -290,6 +290,18 @@ def test_settle_makes_the_checks_of_a_claim(stage: Stage, e1: Client, config: Jo
     assert edited.index == 1
 
 
+def test_settle_on_an_old_cursor_is_refused(stage: Stage, e1: Client) -> None:
+    """What has happened to the item since it was read is not overwritten."""
+    _, claims = claim(e1, e1.entry(), 0)
+    end(e1, claims[0])
+    settle = Settle(item=0, state=ItemState.MISSED, fire=FIRE, reason="late", missed=MISSED)
+    for view in (ItemView(), ItemView(cursor=claims[0].cursor, cursor_version=0)):
+        assert isinstance(e1.ledger.settle(e1.entry(), settle, view, FIRE).result(), Refused)
+    cursor = stage.cursor()
+    assert cursor is not None
+    assert cursor.state is ItemState.DONE
+
+
 def test_settle_of_an_abandoned_run_ends_it(stage: Stage, e1: Client) -> None:
     """An abandoned run is ended with its cause, attempt and run kept for people to see."""
     _, claims = claim(e1, e1.entry(), 0)

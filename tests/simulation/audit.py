@@ -13,7 +13,7 @@ from shardsched.core.executor import decode_executor
 from shardsched.core.fire import ItemState, decode_cursor
 from shardsched.core.job import Misfire, decode_job
 from shardsched.core.view import FleetView
-from tests.simulation.judge import DRIFT_LIMIT, demand
+from tests.simulation.judge import demand
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,6 +36,7 @@ SPAN = timedelta(seconds=90)
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
+    name: str
     config: JobConfig
     assignment: Assignment
     cursors: dict[int, Cursor]
@@ -72,7 +73,7 @@ class Audit:
         prefix = self._paths.under(kind) + "/"
         return sorted(path.removeprefix(prefix) for path in self._nodes if path.startswith(prefix))
 
-    def _stored(self) -> list[_Named]:
+    def _stored(self) -> list[_Stored]:
         found = []
         for name in self._children("jobs"):
             config = decode_job(name, name, self._nodes[self._paths.job(name)].value)
@@ -88,14 +89,14 @@ class Audit:
                 cursor = None if stored is None else decode_cursor(stored.path, stored.value)
                 if cursor is not None and cursor.uid == config.uid:
                     cursors[item] = cursor
-            found.append(_Named(name, config, assignment, cursors))
+            found.append(_Stored(name, config, assignment, cursors))
         return found
 
     def _check_leader(self) -> None:
         leader = self._nodes.get(self._paths.leader)
         demand(leader is not None, "nobody leads (S125)")
 
-    def _check_owners(self, name: str, stored: _Named) -> None:
+    def _check_owners(self, name: str, stored: _Stored) -> None:
         executors = {
             one: decode_executor(one, one, self._nodes[self._paths.executor(one)].value)
             for one in self._children("executors")
@@ -112,7 +113,7 @@ class Audit:
             f"{name} is not laid out for {stored.config.items} items",
         )
 
-    def _check_items(self, name: str, stored: _Named) -> None:
+    def _check_items(self, name: str, stored: _Stored) -> None:
         running = self._world.record.active
         for item in range(stored.assignment.item_count):
             marker = self._nodes.get(self._paths.marker(name, item))
@@ -123,7 +124,7 @@ class Audit:
             is_claimed = cursor is not None and cursor.state is ItemState.RUNNING and not _is_young(cursor, self._now)
             demand(is_running or not is_claimed, f"{name}[{item}] is abandoned and nobody takes it up (I6)")
 
-    def _check_fires(self, name: str, stored: _Named) -> None:
+    def _check_fires(self, name: str, stored: _Stored) -> None:
         """Every fire that was due was run, or counted as missed."""
         world, config = self._world, stored.config
         until = world.clock.now() - SLACK
@@ -162,7 +163,7 @@ class Audit:
             return True
         return any((job, number) == (name, item) and first <= fire <= last for job, number, first, last in self._missed)
 
-    def _check_triggers(self, jobs: dict[str, _Named]) -> None:
+    def _check_triggers(self, jobs: dict[str, _Stored]) -> None:
         """Every trigger ran for each of its items once, and came to an end."""
         for press in self._people.presses:
             stored = jobs.get(press.job)
@@ -186,15 +187,3 @@ class Audit:
 
 def _is_young(cursor: Cursor, now: datetime) -> bool:
     return cursor.started_at is not None and cursor.started_at > now - CATCH_UP
-
-
-@dataclass(frozen=True, slots=True)
-class _Named(_Stored):
-    name: str = ""
-
-    def __init__(self, name: str, config: JobConfig, assignment: Assignment, cursors: dict[int, Cursor]) -> None:
-        _Stored.__init__(self, config, assignment, cursors)
-        object.__setattr__(self, "name", name)
-
-
-__all__ = ["DRIFT_LIMIT", "Audit"]

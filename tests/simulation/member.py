@@ -71,14 +71,12 @@ class Member:
         self.clock = clock
         self.registry = registry
         self.is_joined = self.is_dead = False
-        self.frozen_until = self.deaf_until = 0.0
+        self.frozen_until = self.deaf_until = self.drift_s = 0.0
         self.stop_at: float | None = None
         self.busy: set[str] = set()
         self._rng = rng
         self._due = dict.fromkeys(PARTS, _NEVER)
         self._wake_at: datetime | None = None
-        self._has_report = False
-        self.drift_s = 0.0
         self._is_interrupted = False
         self.warden = Warden(
             rng=rng,
@@ -89,7 +87,7 @@ class Member:
             durations=durations,
         )
         self.lease = Lease(registry, paths, clock, self._lease_changed)
-        self.mirror = Mirror(registry, paths, self._mirror_changed)
+        self.mirror = Mirror(registry, paths, lambda: self.wake("loop", "leader"))
         self.book = Book(registry, paths, lambda job, item: self._post(Vanished(job=job, item=item)))
         run_ids = (f"run-{number}-{count}" for count in range(1, 1_000_000))
         self.loop = Loop(
@@ -101,7 +99,7 @@ class Member:
             ledger=Ledger(registry, paths, self.lease, name),
             book=self.book,
             launcher=self.warden,
-            wake_at=self._set_wake,
+            wake_at=lambda moment: setattr(self, "_wake_at", moment),
             new_run_id=lambda: next(run_ids),
             server_time=registry.server_time,
             drift_limit_s=DRIFT_LIMIT_S,
@@ -238,12 +236,6 @@ class Member:
     def _post(self, message: Message) -> None:
         self.loop.post(message)
         self.wake("loop")
-
-    def _set_wake(self, moment: datetime | None) -> None:
-        self._wake_at = moment
-
-    def _mirror_changed(self) -> None:
-        self.wake("loop", "leader")
 
     def _session_changed(self, state: SessionState) -> None:
         if state is SessionState.SUSPENDED:

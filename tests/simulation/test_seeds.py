@@ -15,19 +15,19 @@ import pytest
 from tests.simulation.simulation import Simulation, story_of
 
 SEED_COUNT = int(os.environ.get("SHARDSCHED_SIMULATION_SEEDS", "800"))
-"""As many as two cores run in a minute."""
+"""As many as two cores run in about a minute."""
 FIRST_SEED = int(os.environ.get("SHARDSCHED_SIMULATION_FIRST", "0"))
 CHUNK = 25
 STORY_LINES = 400
 
-ONCE_FAILED = ()
-"""Seeds that once broke something, run always."""
+ONCE_FAILED = (996, 1152, 1248, 1282, 1314, 1374, 1485)
+"""Seeds that once broke something and lie outside of the default range; they run always."""
 
 
-def broken_seeds(first: int, count: int) -> list[tuple[int, str]]:
-    """Return the seeds of a chunk that break something, with what they break."""
+def broken_seeds(seeds: tuple[int, ...]) -> list[tuple[int, str]]:
+    """Return those of some seeds that break something, with what they break."""
     broken = []
-    for seed in range(first, first + count):
+    for seed in seeds:
         try:
             Simulation(seed).run()
         except Exception as error:  # noqa: BLE001 - whatever it is, the seed is told
@@ -38,14 +38,14 @@ def broken_seeds(first: int, count: int) -> list[tuple[int, str]]:
 @pytest.mark.timeout(0)
 def test_simulation_of_many_seeds_breaks_nothing() -> None:
     """Whatever crashes, freezes, is cut off, is skewed, edited or deleted, every invariant holds."""
-    firsts = range(FIRST_SEED, FIRST_SEED + SEED_COUNT, CHUNK)
-    counts = [min(CHUNK, FIRST_SEED + SEED_COUNT - first) for first in firsts]
+    seeds = sorted({*range(FIRST_SEED, FIRST_SEED + SEED_COUNT), *ONCE_FAILED})
+    chunks = [tuple(seeds[start : start + CHUNK]) for start in range(0, len(seeds), CHUNK)]
     with ProcessPoolExecutor(os.cpu_count(), mp_context=multiprocessing.get_context("spawn")) as pool:
-        broken = [one for chunk in pool.map(broken_seeds, firsts, counts) for one in chunk]
+        broken = [one for chunk in pool.map(broken_seeds, chunks) for one in chunk]
     if broken:
         told = "\n".join(f"seed {seed}: {what}" for seed, what in broken)
         story = "\n".join(story_of(broken[0][0]).splitlines()[-STORY_LINES:])
-        pytest.fail(f"{len(broken)} of {SEED_COUNT} seeds break something\n{told}\n\n{story}", pytrace=False)
+        pytest.fail(f"{len(broken)} of {len(seeds)} seeds break something\n{told}\n\n{story}", pytrace=False)
 
 
 @pytest.mark.parametrize("seed", [3, 17, 44])
