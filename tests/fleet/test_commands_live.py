@@ -94,7 +94,9 @@ def test_edit_of_the_item_count_while_running_keeps_one_count_in_each_fire(fleet
         some = [run for run in runs if run.fire == fire]
         assert len({run.items for run in some}) == 1
         assert sorted(run.item for run in some) == list(range(some[0].items)), fire
-    wait_until(lambda: sorted(i for some in fleet.owners("j").values() for i in some) == [0, 1, 2, 3], "tidy owners", 60.0)
+    wait_until(
+        lambda: sorted(i for some in fleet.owners("j").values() for i in some) == [0, 1, 2, 3], "tidy owners", 60.0
+    )
 
 
 def test_edit_of_the_cron_takes_effect_at_once_and_keeps_a_pause(fleet: Fleet) -> None:
