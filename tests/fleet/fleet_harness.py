@@ -115,14 +115,14 @@ class Fleet:
     def start(self, *names: str, url: str | None = None, wait: bool = True, **options: str) -> None:
         """Start executors and wait until all of them are in the fleet."""
         for name in names:
-            self._start(name, url or self.url, options)
+            self._start(name, url or self.url, dict(options))
         if wait:
             for name in names:
                 wait_until(partial(self.is_live, name), f"{name} to join, see {self.executors[name].log}")
 
     def _start(self, name: str, url: str, options: dict[str, str]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        settings = {"name": name, "registry": url, "namespace": NAMESPACE, "session-timeout": str(T_S), **options}
+        settings = {"name": name, "registry": url, "namespace": NAMESPACE, "session-timeout": options.pop("timeout_s", str(T_S)), **options}
         arguments = [part for key, value in settings.items() for part in (f"--{key}", value)]
         log = self.folder / f"{name}.log"
         environment = os.environ | {

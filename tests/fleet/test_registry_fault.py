@@ -30,7 +30,7 @@ def own_fleet(own_zookeeper: ServerProcess, tmp_path: Path) -> Iterator[Fleet]:
 def test_zookeeper_restarted_within_t_running_items_go_on(own_fleet: Fleet, own_zookeeper: ServerProcess) -> None:
     """A second without ZooKeeper stops nothing that runs and doubles nothing."""
     # A ZooKeeper takes up to 2.6 s to serve again on a busy machine, more than a lease of T = 4 s bears.
-    own_fleet.start("e1", "e2", **{"session-timeout": "10"})
+    own_fleet.start("e1", "e2", timeout_s="10")
     own_fleet.create("long", items=2, param="hold=5")
     own_fleet.create("often", cron=EVERY_SECOND, items=2)
     own_fleet.admin.commands.trigger("long", by="test")
