@@ -122,7 +122,13 @@ class Fleet:
 
     def _start(self, name: str, url: str, options: dict[str, str]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        settings = {"name": name, "registry": url, "namespace": NAMESPACE, "session-timeout": options.pop("timeout_s", str(T_S)), **options}
+        settings = {
+            "name": name,
+            "registry": url,
+            "namespace": NAMESPACE,
+            "session-timeout": options.pop("timeout_s", str(T_S)),
+            **options,
+        }
         arguments = [part for key, value in settings.items() for part in (f"--{key}", value)]
         log = self.folder / f"{name}.log"
         environment = os.environ | {

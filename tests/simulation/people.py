@@ -27,6 +27,13 @@ class Press:
     items: tuple[int, ...]
 
 
+class HastyCommands(JobCommands):
+    """Commands by people who do not wait: in a simulation nobody may, since time passes only between steps."""
+
+    def _await_layout(self, name: str) -> None:
+        """Take it as it is."""
+
+
 class People:
     """The people of one world."""
 
@@ -34,7 +41,7 @@ class People:
         self._world = world
         self._rng = world.rng
         self.jobs = Jobs(world.people, world.paths, world.clock)
-        self._commands = JobCommands(world.people, world.paths, world.clock)
+        self._commands = HastyCommands(world.people, world.paths, world.clock)
         self._executors = Executors(world.people, world.paths, world.clock)
         self.presses: list[Press] = []
         self.names = ("a", "b", "c")[: self._rng.randint(1, 3)]
