@@ -39,6 +39,7 @@ class Leader:
         self._settles_at: float | None = None
         self._tidies_at = 0.0
         self._epoch = -1
+        self._was_ours = False
 
     def step(self) -> float | None:
         """Do what can be done now; return seconds until the next step, None for when something changes."""
@@ -51,10 +52,7 @@ class Leader:
             return RETRY_S
 
     def _lead(self) -> float | None:
-        leader = self._mirror.leader_node()
-        # A node of our own without a term: the answer to our standing was lost, or our session outlived our place.
-        if self._election.term is None and (leader is None or self._election.is_ours(leader)):
-            self._election.stand()
+        self._stand()
         term = self._election.term
         if term is None:
             return None if self._mirror.leader_node() is not None else RETRY_S
@@ -77,6 +75,18 @@ class Leader:
         if self._leadership.tidy(self._mirror.fleet(), self._clock.now()):
             # Items that are no more leave a gap in how the others are spread.
             self._seen = -1
+
+    def _stand(self) -> None:
+        """Stand for election if nobody leads, by what the mirror says."""
+        leader = self._mirror.leader_node()
+        is_ours = self._election.is_ours(leader)
+        if self._was_ours and not is_ours:
+            # Deleted by hand while our session lives: others see no leader, and neither may we.
+            self._election.resign()
+        self._was_ours = is_ours
+        # A node of our own without a term: the answer to our standing was lost, or our session outlived our place.
+        if self._election.term is None and (leader is None or is_ours):
+            self._election.stand()
 
     def _reshard(self) -> None:
         revision = self._mirror.revision

@@ -102,6 +102,22 @@ def test_leader_of_a_session_that_outlived_its_place_is_replaced(stage: Stage) -
     assert (term.epoch, term.incarnation) == (2, client.lease.incarnation)
 
 
+def test_leader_whose_node_was_deleted_by_hand_leads_anew(stage: Stage) -> None:
+    """A leader that is alone takes the lead again, visibly and with another epoch, when its node was deleted."""
+    client = stage.client()
+    leader = leader_of(stage, client)
+    for _ in range(2):
+        leader.step()
+        client.registry.pump()
+    stage.write([Delete(stage.paths.leader)])
+    client.registry.pump()
+    leader.step()
+    term = client.election.term
+    assert term is not None
+    assert term.epoch == 2
+    assert stage.people.get(stage.paths.leader) is not None
+
+
 def test_leader_that_lost_its_session_leads_no_longer(stage: Stage) -> None:
     """A term ends with the session it was won in, before anybody says so."""
     client = stage.client()

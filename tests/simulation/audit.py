@@ -135,7 +135,7 @@ class Audit:
                 continue  # it catches up, one fire after the other
             if (config.uid, item) in world.judge.rewound or config.armed_at > until:
                 continue
-            fire = cron.next_fire(max(config.armed_at + AHEAD, until - SPAN))
+            fire = cron.next_fire(max(config.armed_at + AHEAD, until - SPAN, world.judge.relived_until or until - SPAN))
             while fire is not None and fire <= until:
                 if self._concerns(config.uid, item, fire):
                     demand(self._is_handled(name, config.uid, item, fire), f"{name}[{item}] {fire} was forgotten")

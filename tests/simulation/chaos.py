@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tests.simulation.world import TIMEOUT_S
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 HOSTS = ("host1", "host2", "host3")
 MAX_MEMBERS = 5
+RELIVED = timedelta(seconds=25)
+"""An executor whose clock is ahead may have handled fires this far ahead of the time at which all were set back."""
 
 
 class Chaos:
@@ -189,6 +192,7 @@ class Chaos:
         step_s = self._rng.choice([-2.0, -40.0, -120.0, -86_400.0])
         world.tell(f"all clocks are stepped by {step_s:+.0f} s")
         world.judge.can_rewind = True
+        world.judge.relived_until = world.clock.now() + RELIVED
         world.clock.step_wall(step_s)
 
     def heal(self) -> None:

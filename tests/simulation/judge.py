@@ -60,6 +60,8 @@ class Judge:
         """By uid: every layout that was ever written."""
         self.can_rewind = False
         """Whether the clocks of all, and of the registry, were set back."""
+        self.relived_until: datetime | None = None
+        """Up to when fires may be suppressed, since the clocks of all had been there before."""
         self.rewound: set[tuple[str, int]] = set()
         """Uids and items whose cursor was set back."""
         self.proved_at: dict[str, float] = {}

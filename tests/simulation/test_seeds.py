@@ -14,13 +14,13 @@ import pytest
 
 from tests.simulation.simulation import Simulation, story_of
 
-SEED_COUNT = int(os.environ.get("SHARDSCHED_SIMULATION_SEEDS", "800"))
+SEED_COUNT = int(os.environ.get("SHARDSCHED_SIMULATION_SEEDS", "1000"))
 """As many as two cores run in about a minute."""
 FIRST_SEED = int(os.environ.get("SHARDSCHED_SIMULATION_FIRST", "0"))
 CHUNK = 25
 STORY_LINES = 400
 
-ONCE_FAILED = (996, 1152, 1248, 1282, 1314, 1374, 1485)
+ONCE_FAILED = (1152, 1190, 1223, 1248, 1282, 1314, 1374, 1485, 2478, 2793)
 """Seeds that once broke something and lie outside of the default range; they run always."""
 
 
