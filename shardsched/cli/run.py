@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from shardsched.cli.connection import Place
     from shardsched.executor import Executor
 
+STOP_LIMIT_S = 10.0
+"""How long a stop may take beyond its grace; a registry that does not answer must not keep a process for ever."""
+
 
 @click.command()
 @click.argument("modules", nargs=-1, required=True, metavar="MODULE...")
@@ -114,8 +117,8 @@ def run_until_stopped(executor: Executor, grace_s: float) -> None:
         os._exit(128 + error.signal_number)
     _on_signals(lambda signum, _frame: happened.put(signum))
     _in_thread(executor.wait, happened)
-    signal_count = 0
-    while (what := happened.get()) is not None:
+    signal_count, limit_s = 0, None
+    while (what := _next(happened, limit_s)) is not None:
         if isinstance(what, BaseException):
             raise what
         signal_count += 1
@@ -123,7 +126,18 @@ def run_until_stopped(executor: Executor, grace_s: float) -> None:
             # Somebody insists; the warden kills what still runs when this process is gone.
             os._exit(1)
         grace = grace_s if signal_count == 1 else 0.0
+        limit_s = grace + STOP_LIMIT_S
         threading.Thread(target=executor.stop, args=(grace,), name="stop", daemon=True).start()
+
+
+def _next(happened: queue.SimpleQueue[int | BaseException | None], limit_s: float | None) -> int | BaseException | None:
+    """Return what happens next; end the process if a stop takes longer than it may, as with a registry that is away."""
+    try:
+        return happened.get(timeout=limit_s)
+    except queue.Empty:
+        click.echo("shardsched: the stop took too long and was cut short; the warden kills what still runs", err=True)
+        sys.stderr.flush()
+        os._exit(1)
 
 
 class _GivenUpError(BaseException):

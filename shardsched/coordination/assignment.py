@@ -56,6 +56,8 @@ class Leadership:
         self._paths = paths
         self._lease = lease
         self._election = election
+        self._unseen: set[str] = set()
+        self._epoch = -1
 
     def reshard(self, fleet: FleetView) -> bool:
         """Write every assignment that should differ; return whether all of it was written.
@@ -69,6 +71,8 @@ class Leadership:
         term = self._election.term
         if term is None:
             return True
+        if self._is_behind(fleet, term):
+            return False
         claimed: dict[str, datetime | None] = {}
         decided = rebalance(fleet, term.epoch, claimed)
         if decided.needs_claims:
@@ -88,6 +92,22 @@ class Leadership:
             extra={"event": Event.RESHARDED, "epoch": term.epoch, "jobs": [write.entry.name for write in writes[:50]]},
         )
         return done == len(writes)
+
+    def _is_behind(self, fleet: FleetView, term: Term) -> bool:
+        """Whether a view is older than what was last written, by us or by the leader before us.
+
+        A write that is decided on such a view is refused; but that nothing is to be written would stand, though the
+        last write was decided without somebody who has joined since.
+        """
+        if self._epoch != term.epoch:
+            self._epoch, self._unseen = term.epoch, set(fleet.jobs)
+        jobs = sorted(self._unseen & set(fleet.jobs))
+        nodes = self._registry.read([self._paths.assignment(job) for job in jobs], fresh=True) if jobs else ()
+        versions = (None if node is None else node.version for node in nodes)
+        self._unseen = {
+            job for job, version in zip(jobs, versions, strict=True) if version != fleet.jobs[job].assignment_version
+        }
+        return bool(self._unseen)
 
     def _latest_claims(self, entries: Sequence[JobEntry]) -> dict[str, datetime | None]:
         """Return the latest scheduled fire that any item of each job has claimed.
@@ -123,6 +143,7 @@ class Leadership:
     def _write(self, term: Term, writes: list[_Write]) -> int:
         """Write some assignments; one that is refused is left out, and the rest is tried again."""
         while writes:
+            self._unseen.update(write.entry.name for write in writes)
             outcome = self._registry.transact(self._operations(term, writes))
             if isinstance(outcome, Committed):
                 return len(writes)
@@ -133,7 +154,8 @@ class Leadership:
         return 0
 
     def _operations(self, term: Term, writes: Iterable[_Write]) -> list[Operation]:
-        operations: list[Operation] = [self._lease.fence(), self._election.check(term)]
+        # The fence of the term, not of whatever session we have by now: a term ends with its session.
+        operations: list[Operation] = [Check(self._paths.session(term.incarnation)), self._election.check(term)]
         for write in writes:
             entry, path = write.entry, self._paths.assignment(write.entry.name)
             operations.append(Check(self._paths.job(entry.name), entry.version))
@@ -184,16 +206,16 @@ class Leadership:
         write = _Write(entry=entry, assignment=settled, value=encode_assignment(settled))
         if self._write(term, [write]) != 1:
             return False
-        self._delete_cursors(entry.name, settled.newest.items, versions)
+        self._delete_cursors(term, entry.name, settled.newest.items, versions)
         return True
 
-    def _delete_cursors(self, job: str, item_count: int, versions: Mapping[int, int]) -> None:
+    def _delete_cursors(self, term: Term, job: str, item_count: int, versions: Mapping[int, int]) -> None:
         """Delete the cursors of items that are no more. One that stays behind does no harm: the floors lie above it."""
         removed = [(item, version) for item, version in versions.items() if item >= item_count]
         for start in range(0, len(removed), _DELETE_CHUNK):
             chunk = removed[start : start + _DELETE_CHUNK]
             deletes = [Delete(self._paths.cursor(job, item), version) for item, version in chunk]
-            self._registry.transact([self._lease.fence(), *deletes])
+            self._registry.transact([Check(self._paths.session(term.incarnation)), *deletes])
 
 
 def _chunks(writes: Sequence[_Write]) -> Iterable[list[_Write]]:

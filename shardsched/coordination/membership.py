@@ -159,7 +159,8 @@ class Membership:
             return
         record = self._record
         path = self._paths.executor(record.name)
-        outcome = self._registry.transact([self._lease.fence(), Put(path, encode_executor(record))])
+        update = [self._lease.fence(), Put(path, encode_executor(record))]
+        outcome = self._registry.transact(update, timeout_s=3.0)
         if isinstance(outcome, Committed):
             self._is_written = record is self._record
         else:

@@ -185,14 +185,16 @@ def _scheduled(terms: Terms, item: int, cursor: Cursor | None) -> Decision | Non
 
 def _latest_fire(terms: Terms, item: int) -> datetime | None:
     """Return the latest fire up to now that has this item; it lies further back where the item has been removed."""
-    latest, layouts = terms.moment.latest_fire, terms.assignment.layouts
-    if latest is None or item < terms.assignment.layout_at(latest).items:
+    latest, assignment = terms.moment.latest_fire, terms.assignment
+    if latest is None or item < assignment.layout_at(latest).items:
         return latest
-    for layout, following in zip(reversed(layouts[:-1]), reversed(layouts[1:]), strict=True):
+    for following in reversed(assignment.layouts):
         begins = following.from_fire
-        if item < layout.items and begins is not None and begins <= latest:
-            last = terms.cron.latest_fire(begins - _MICROSECOND)
-            return last if last is not None and (layout.from_fire is None or last >= layout.from_fire) else None
+        if begins is None or begins > latest:
+            continue
+        last = terms.cron.latest_fire(begins - _MICROSECOND)
+        if last is not None and item < assignment.layout_at(last).items:
+            return last
     return None
 
 

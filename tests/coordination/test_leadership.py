@@ -10,8 +10,9 @@ import pytest
 from shardsched.coordination.assignment import MAX_WRITE_COUNT, Leadership
 from shardsched.core.assignment import Assignment, Layout, decode_assignment, encode_assignment
 from shardsched.core.fire import Cursor, ItemState, encode_cursor
-from shardsched.registry.base import Create, Delete, Put
-from tests.coordination.stage import NOON, Client, Stage
+from shardsched.errors import RegistryUnavailableError
+from shardsched.registry.base import Create, Delete, Put, Refused
+from tests.coordination.stage import NOON, Client, Stage, lose_reply
 
 
 def leadership(stage: Stage, client: Client) -> Leadership:
@@ -85,6 +86,23 @@ def test_reshard_by_a_zombie_is_refused(stage: Stage) -> None:
     assert client.lease.incarnation == ""
 
 
+def test_reshard_begun_in_an_earlier_session_is_refused(stage: Stage) -> None:
+    """A leader that lost its session while it decided, and has joined anew, writes nothing for its old term."""
+    stage.add_job()
+    client = stage.client("e1")
+    work = leadership(stage, client)
+    term, fleet = client.election.term, client.mirror.fleet()
+    assert term is not None
+    stage.write([Delete(stage.paths.session(client.lease.incarnation))])
+    client.lease.beat()
+    client.membership.join(patience_s=0.0)
+    outcome = client.registry.transact(work._operations(term, []))
+    assert isinstance(outcome, Refused)
+    assert outcome.index == 0
+    assert work.reshard(fleet)
+    assert stored(stage) is None
+
+
 def test_reshard_on_an_old_view_harms_no_other_job(stage: Stage) -> None:
     """A job that was edited since is left for later; the others are written all the same."""
     configs = {name: stage.add_job(name, items=2) for name in ("a", "b", "c")}
@@ -114,6 +132,52 @@ def test_reshard_on_an_old_assignment_is_refused(stage: Stage) -> None:
     assert stored(stage) == written
 
 
+def test_reshard_on_a_view_before_our_last_write_is_not_done(stage: Stage) -> None:
+    """That nothing is to be written counts only once our last write is seen: it may have left somebody out."""
+    stage.add_job()
+    client = stage.client("e1")
+    work = leadership(stage, client)
+    assert work.reshard(client.mirror.fleet())
+    client.registry.pump()
+    before = client.mirror.fleet()
+    assert work.reshard(replace(before, executors={}))
+    assert not work.reshard(before)
+    client.registry.pump()
+    assert work.reshard(client.mirror.fleet())
+    assignment = stored(stage)
+    assert assignment is not None
+    assert assignment.owners == {"e1": (0,)}
+
+
+@pytest.mark.parametrize("moment", ["request", "reply"])
+def test_reshard_without_an_answer_is_done_again(stage: Stage, moment: str) -> None:
+    """A write whose answer was lost is seen or repeated, and holds nothing up for good."""
+    stage.add_job()
+    client = stage.client("e1")
+    work = leadership(stage, client)
+    lose_reply(client.registry, moment=moment)
+    with pytest.raises(RegistryUnavailableError):
+        work.reshard(client.mirror.fleet())
+    client.registry.pump()
+    assert work.reshard(client.mirror.fleet())
+    assert stored(stage) is not None
+
+
+def test_reshard_by_a_new_leader_waits_for_the_last_writes_of_the_old(stage: Stage) -> None:
+    """A leader whose view lacks the last writes of the one before it decides nothing yet."""
+    stage.add_job()
+    first, second = stage.client("e1"), stage.client("e2")
+    work = leadership(stage, first)
+    assert work.reshard(first.mirror.fleet())
+    first.election.step_down()
+    fleet = second.mirror.fleet()
+    assert second.election.stand() is not None
+    successor = Leadership(second.registry, stage.paths, second.lease, second.election)
+    assert not successor.reshard(fleet)
+    second.registry.pump()
+    assert successor.reshard(second.mirror.fleet())
+
+
 def test_reshard_after_an_edit_begins_the_layout_after_the_last_claim(stage: Stage) -> None:
     """A new count counts from the first fire after every claimed one, read after the edit."""
     config = stage.add_job(items=2, owners={"e1": (0, 1)})
@@ -130,6 +194,28 @@ def test_reshard_after_an_edit_begins_the_layout_after_the_last_claim(stage: Sta
     begins = NOON + timedelta(seconds=50)
     assert assignment.layouts == (Layout(items=2, config=0), Layout(items=4, config=1, from_fire=begins))
     assert assignment.owners == {"e1": (0, 1, 2, 3)}
+
+
+def test_reshard_twice_before_the_first_fire_keeps_all_items_owned(stage: Stage) -> None:
+    """Items of a layout that is replaced before its first fire stay owned: a trigger may run them, or wait for it."""
+    config = stage.add_job(items=2, owners={"e1": (0, 1)})
+    client = stage.client("e1")
+    work = leadership(stage, client)
+    for items in (4, 1):
+        stage.edit_job(replace(config, items=items))
+        client.registry.pump()
+        assert work.reshard(client.mirror.fleet())
+        client.registry.pump()
+    assignment = stored(stage)
+    assert assignment is not None
+    fire = NOON + timedelta(seconds=10)
+    assert assignment.owners == {"e1": (0, 1, 2, 3)}
+    assert assignment.layout_at(fire).items == 1
+    assert assignment.layout_at(NOON).items == 2
+    assert work.tidy(client.mirror.fleet(), fire) is True
+    assignment = stored(stage)
+    assert assignment is not None
+    assert assignment.owners == {"e1": (0,)}
 
 
 def test_tidy_drops_old_layouts_and_removed_cursors(stage: Stage) -> None:

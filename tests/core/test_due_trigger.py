@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -116,6 +117,14 @@ def test_due_runs_each_fire_with_the_count_of_its_layout(
 def test_due_of_a_removed_item_that_has_handled_all_is_nothing() -> None:
     """Once a removed item has handled its last fire, nothing is due for it."""
     assert Scene(now=at("12:00:55"), layouts=SHRUNK, item=2, cursor=done(at("12:00:20"))).decide() is None
+
+
+def test_due_of_a_removed_item_looks_past_layouts_without_a_fire() -> None:
+    """A layout in which no fire lies, as one that only serves triggers, does not hide the fires before it."""
+    just_before = at("12:00:30") - timedelta(microseconds=1)
+    layouts = (SHRUNK[0], Layout(items=5, config=1, from_fire=just_before), SHRUNK[1])
+    assert Scene(now=at("12:00:55"), layouts=layouts, item=2).run().run_fire == at("12:00:20")
+    assert Scene(now=at("12:00:55"), layouts=layouts, item=4).decide() is None
 
 
 @pytest.mark.parametrize("policy", list(Misfire))

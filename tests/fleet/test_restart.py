@@ -64,6 +64,8 @@ def test_trigger_right_after_kill_and_restart_runs_once(fleet: Fleet) -> None:
         wait_until(lambda: fleet.owners("j"), "an owner")
         fleet.admin.commands.trigger("j", by="test")
         wait_until(lambda: len(fleet.runs("j")) == number + 1, "the run")  # noqa: B023 - waited for here
+        # Killed before its end is recorded, it would rightly run again.
+        wait_until(lambda: [cursor["state"] for cursor in fleet.cursors("j")] == ["done"], "the run to be recorded")
     let_pass(1.0)
     assert len(fleet.runs("j")) == 3
 

@@ -20,7 +20,7 @@ FIRST_SEED = int(os.environ.get("SHARDSCHED_SIMULATION_FIRST", "0"))
 CHUNK = 25
 STORY_LINES = 400
 
-ONCE_FAILED = (1152, 1190, 1223, 1248, 1282, 1314, 1374, 1485, 2478, 2793)
+ONCE_FAILED = (1152, 1190, 1223, 1248, 1282, 1314, 1374, 1485, 2478, 2793, 3302, 3402, 8405, 9590)
 """Seeds that once broke something and lie outside of the default range; they run always."""
 
 
