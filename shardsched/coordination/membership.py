@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shardsched.clock import Clock
     from shardsched.coordination.session import Lease
     from shardsched.core.paths import Paths
-    from shardsched.registry.base import Node, Registry
+    from shardsched.registry.base import Node, Operation, Registry
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +159,7 @@ class Membership:
             return
         record = self._record
         path = self._paths.executor(record.name)
-        update = [self._lease.fence(), Put(path, encode_executor(record))]
+        update: list[Operation] = [self._lease.fence(), Put(path, encode_executor(record))]
         outcome = self._registry.transact(update, timeout_s=3.0)
         if isinstance(outcome, Committed):
             self._is_written = record is self._record
