@@ -13,7 +13,7 @@ from shardsched.core.assignment import MAX_LAYOUT_COUNT, Assignment, Layout
 from shardsched.core.command import Commands, Trigger
 from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord, LoadReport
 from shardsched.core.fire import Cause, Cursor, ItemState, Marker
-from shardsched.core.job import Isolation, JobConfig, Misfire, Strategy
+from shardsched.core.job import AfterMode, AfterOn, Isolation, JobConfig, Misfire, Strategy
 from shardsched.core.sharding import Need
 from shardsched.core.view import FleetView, JobEntry
 
@@ -120,6 +120,19 @@ def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_00
         strategy=draw(st.sampled_from(Strategy)),
         labels=draw(st.just({}) | st.dictionaries(st.just("zone"), st.sampled_from(_ZONES))),
         priority=draw(st.integers(-1000, 1000)),
+        pause=tuple(
+            draw(st.lists(st.sampled_from(["22:00-06:00", "12/24-01/02", "sat,sun"]), max_size=2, unique=True))
+        ),
+        after=tuple(draw(st.lists(names(), max_size=2, unique=True))),
+        after_mode=draw(st.sampled_from(AfterMode)),
+        after_on=draw(st.sampled_from(AfterOn)),
+        task=draw(st.dictionaries(texts(), texts(), max_size=2)),
+        retries=draw(st.integers(0, 100)),
+        retry_delay_s=draw(seconds),
+        retry_backoff=draw(st.floats(1, 10)),
+        retry_max_delay_s=draw(seconds),
+        on_failure=draw(st.sampled_from(["log", "ignore", "raise", "shop:mourn"])),
+        disabled_items=draw(item_sets(items)),
         description=draw(texts()),
         paused=draw(st.booleans()),
         deleting=draw(st.booleans()),

@@ -11,7 +11,7 @@ from shardsched.admin.reader import Reader
 from shardsched.admin.removal import JobRemoval
 from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.removal import remove_job_nodes
-from shardsched.core.job import decode_job, encode_job
+from shardsched.core.job_record import decode_job, encode_job
 from shardsched.core.name import check_job_name
 from shardsched.core.setting import PUBLIC_NAMES, changed_job, differing_settings, make_settings, new_job
 from shardsched.errors import (

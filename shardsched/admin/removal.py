@@ -10,7 +10,8 @@ from shardsched.admin.asking import stopped_commands, write_commands
 from shardsched.admin.race import until_won
 from shardsched.admin.reader import Reader, is_item_name
 from shardsched.coordination.removal import remove_job_nodes
-from shardsched.core.job import JobConfig, encode_job
+from shardsched.core.job import JobConfig
+from shardsched.core.job_record import encode_job
 from shardsched.registry.base import Committed, Put
 
 if TYPE_CHECKING:

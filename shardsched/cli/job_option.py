@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shardsched.cli.label import parse_labels
-from shardsched.core.item import parse_item_params
-from shardsched.core.job import Isolation, Misfire, Strategy
+from shardsched.core.item import parse_item_params, parse_items
+from shardsched.core.job import AfterMode, AfterOn, Isolation, Misfire, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Command = Callable[..., Any]
 
 _CLEARED = "none"
+_LISTS = {"pause", "after"}
 
 
 class _Seconds(click.ParamType[float | str]):
@@ -38,6 +39,17 @@ _OPTIONS: tuple[Command, ...] = (
     click.option("--item-param", "item_params", metavar="0=a,1=b", help="A parameter for each item; '' for none."),
     click.option("--param", help="A parameter for the whole job."),
     click.option("--timezone", "--tz", "timezone", help="Zone in which the cron expression is read."),
+    click.option(
+        "--pause", multiple=True, metavar="WINDOW", help="No fire in it: 22:00-06:00, 12/24-01/02, sat,sun. Repeatable."
+    ),
+    click.option("--after", multiple=True, metavar="JOB", help="Fire when that job's fire is completed. Repeatable."),
+    click.option("--after-mode", type=click.Choice(list(map(str, AfterMode))), help="Wait for all of them, or any."),
+    click.option("--after-on", type=click.Choice(list(map(str, AfterOn))), help="Which of their fires count."),
+    click.option("--retries", type=int, help="How often a failed run is tried again."),
+    click.option("--retry-delay", type=float, metavar="S", help="Seconds before the first retry."),
+    click.option("--retry-backoff", type=float, metavar="X", help="By what each further delay is multiplied."),
+    click.option("--retry-max-delay", type=float, metavar="S", help="Longest delay of a retry, in seconds."),
+    click.option("--on-failure", metavar="HOW", help="After the last attempt: log, ignore, raise, module:function."),
     click.option("--failover/--no-failover", default=None, help="Whether others run again what a dead one left."),
     click.option("--misfire", type=click.Choice(list(map(str, Misfire))), help="What happens to missed fires."),
     click.option("--misfire-grace", type=float, metavar="S", help="Seconds that a fire may be late."),
@@ -54,6 +66,7 @@ _OPTIONS: tuple[Command, ...] = (
     click.option("--no-labels", is_flag=True, help="Any executor."),
     click.option("--priority", type=int, help="Higher starts first when slots are short."),
     click.option("--description", help="For people."),
+    click.option("--disabled-items", metavar="0-3,7", help="Items that start nothing; '' for none."),
     click.option("--paused/--no-paused", default=None, help="Whether it starts no scheduled fire."),
 )
 
@@ -71,7 +84,8 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ConfigurationError: Labels or item parameters are not written as they must be.
     """
-    settings = {name: value for name, value in options.items() if value is not None}
+    # click gives an empty tuple where an option that may be repeated is not there; '' clears the list.
+    settings = {name: value for name, value in options.items() if value not in (None, ())}
     labels, is_cleared = settings.pop("labels", ()), settings.pop("no_labels", False)
     if labels and is_cleared:
         message = "--label and --no-labels contradict each other; give one of them"
@@ -80,6 +94,9 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
         settings["labels"] = parse_labels(labels)
     if "item_params" in settings:
         settings["item_params"] = parse_item_params(settings["item_params"])
+    if "disabled_items" in settings:
+        settings["disabled_items"] = parse_items(settings["disabled_items"])
+    settings |= {name: tuple(filter(None, settings[name])) for name in _LISTS & set(settings)}
     for name in ("timeout", "warn_after"):
         if settings.get(name) == _CLEARED:
             settings[name] = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardsched.core.job import decode_job
+from shardsched.core.job_record import decode_job
 from shardsched.errors import CorruptNodeError
 from shardsched.registry.base import Check, Committed, Delete, Refusal, Refused
 

@@ -166,6 +166,18 @@ class Fields:
             raise self.corrupt(f"{key!r} is not a list of whole numbers")
         return tuple(values)
 
+    def text_list(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts that can be encoded, empty where there is none."""
+        values = self._value(key, list, [])
+        for text in values:
+            if not isinstance(text, str):
+                raise self.corrupt(f"{key!r} holds something that is not a text")
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise self.corrupt(f"{key!r} holds half a character (a lone surrogate)") from None
+        return tuple(values)
+
     def _nested(self, key: str, value: object) -> Fields:
         if not isinstance(value, dict):
             raise self.corrupt(f"{key!r} holds something that is not an object")

@@ -12,7 +12,7 @@ from shardsched.core.assignment import decode_assignment
 from shardsched.core.command import decode_commands
 from shardsched.core.executor import decode_drain, decode_executor, decode_leader
 from shardsched.core.item import check_item_params
-from shardsched.core.job import decode_job
+from shardsched.core.job_record import decode_job
 from shardsched.core.name import check_job_name, name_fault
 from shardsched.core.view import JobEntry
 from shardsched.errors import CorruptNodeError, CronExpressionError, ItemParameterError, JobConfigError

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shardsched.core.codec import FORMAT, time_text
 from shardsched.core.item import make_item_params
-from shardsched.core.job import (
-    SETTINGS,
-    Isolation,
-    JobConfig,
-    Misfire,
-    Strategy,
-    change_job,
-    check_job,
-    decode_job,
-    encode_job,
-)
+from shardsched.core.job import SETTINGS, JobConfig
+from shardsched.core.job_check import CHOICES, change_job, check_job
+from shardsched.core.job_record import decode_job, encode_job
 from shardsched.errors import CorruptNodeError, JobConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
     from enum import StrEnum
 
@@ -30,7 +24,7 @@ PUBLIC_NAMES: Mapping[str, str] = {setting: setting.removesuffix("_s") for setti
 """By setting, the name that people use: that of the decorator's argument."""
 
 _BY_NAME = {name: setting for setting, name in PUBLIC_NAMES.items()} | {setting: setting for setting in SETTINGS}
-_CHOICES: Mapping[str, type[StrEnum]] = {"misfire": Misfire, "isolation": Isolation, "strategy": Strategy}
+_LISTS = {"pause", "after", "disabled_items"}
 _ARMING = {"cron", "timezone", "paused"}
 
 
@@ -55,10 +49,10 @@ def make_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _made(setting: str, value: Any) -> Any:
-    if setting == "item_params":
-        return make_item_params(value)
-    if setting in _CHOICES:
+    if setting in CHOICES:
         return _choice(setting, value)
+    if setting in _MADE:
+        return _MADE[setting](value)
     if setting == "labels":
         if value is not None and not isinstance(value, Mapping):
             raise JobConfigError("labels are not a mapping of texts; write them such as zone=eu", setting="labels")
@@ -71,11 +65,42 @@ def _made(setting: str, value: Any) -> Any:
 
 
 def _choice(setting: str, value: Any) -> StrEnum:
-    kind = _CHOICES[setting]
+    kind = CHOICES[setting]
     try:
         return kind(value)
     except ValueError:
         raise JobConfigError(f"{setting} is {value!r}; give one of {', '.join(kind)}", setting=setting) from None
+
+
+def _list(setting: str, value: Any) -> tuple[Any, ...]:
+    """Return a list's values; a text stands for a list of one, None for none."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Iterable) or isinstance(value, Mapping):
+        raise JobConfigError(f"{setting} is {str(value)[:80]!r}; give a list", setting=setting)
+    return tuple(value)
+
+
+def _task(value: Any) -> dict[str, Any]:
+    """Return a built-in handler's task as JSON gives it back."""
+    if value is not None and not isinstance(value, Mapping):
+        raise JobConfigError("task is not a mapping; give the keys that its kind takes", setting="task")
+    try:
+        task: dict[str, Any] = json.loads(json.dumps(dict(value or {}), allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        raise JobConfigError(
+            "task holds what JSON does not know; give texts, numbers and lists", setting="task"
+        ) from None
+    return task
+
+
+_MADE: Mapping[str, Callable[[Any], Any]] = {
+    "item_params": make_item_params,
+    "task": _task,
+    **{setting: partial(_list, setting) for setting in _LISTS},
+}
 
 
 def new_job(name: str, uid: str, settings: Mapping[str, Any], now: datetime) -> JobConfig:
@@ -103,6 +128,9 @@ def public_settings(config: JobConfig) -> dict[str, Any]:
     settings = {name: getattr(config, setting) for setting, name in PUBLIC_NAMES.items()}
     settings["item_params"] = {str(item): text for item, text in sorted(config.item_params.items())}
     settings["labels"] = dict(config.labels)
+    settings["task"] = dict(config.task)
+    for name in sorted(_LISTS):
+        settings[name] = list(settings[name])
     return settings
 
 

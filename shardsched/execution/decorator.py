@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from shardsched.execution.handlers import TABLE, Handler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
@@ -20,6 +20,15 @@ def sharded_job(
     item_params: Mapping[int, str] | str | None = None,
     param: str = "",
     timezone: str = "UTC",
+    pause: Sequence[str] = (),
+    after: Sequence[str] | str = (),
+    after_mode: str = "all",
+    after_on: str = "success",
+    retries: int = 0,
+    retry_delay: float = 10,
+    retry_backoff: float = 2,
+    retry_max_delay: float = 600,
+    on_failure: str = "log",
     failover: bool = True,
     misfire: str = "once",
     misfire_grace: float = 60,
@@ -48,6 +57,16 @@ def sharded_job(
         item_params: A parameter for each item, as a mapping or as text such as ``0=a,1=b``.
         param: A parameter for the whole job.
         timezone: Zone in which `cron` is read.
+        pause: Windows of time, in `timezone`, in which it does not fire: ``22:00-06:00``, ``12/24-01/02``, ``sat,sun``.
+        after: Upstream jobs whose completed fires trigger it.
+        after_mode: Whether it waits for ``all`` of them or ``any``.
+        after_on: Which of their fires count: ``success`` (every item done), ``failure`` or ``always``.
+        retries: How often a failed run is tried again for the same fire.
+        retry_delay: Seconds before the first retry.
+        retry_backoff: By what each further delay is multiplied.
+        retry_max_delay: Longest delay of a retry, in seconds.
+        on_failure: What is done when a run has failed for good: ``log``, ``ignore``, ``raise`` (to the process's
+            root logger), or ``module:function``.
         failover: Whether another executor runs again what a dead one left unfinished.
         misfire: What happens to fires that nobody could start in time: ``once``, ``skip`` or ``all``.
         misfire_grace: How late a fire may start and still be on time, in seconds.
@@ -77,6 +96,15 @@ def sharded_job(
         "item_params": item_params,
         "param": param,
         "timezone": timezone,
+        "pause": tuple(pause),
+        "after": after,
+        "after_mode": after_mode,
+        "after_on": after_on,
+        "retries": retries,
+        "retry_delay_s": retry_delay,
+        "retry_backoff": retry_backoff,
+        "retry_max_delay_s": retry_max_delay,
+        "on_failure": on_failure,
         "failover": failover,
         "misfire": misfire,
         "misfire_grace_s": misfire_grace,

@@ -19,7 +19,7 @@ from shardsched.core.fire import (
     encode_cursor,
     encode_marker,
 )
-from shardsched.core.job import decode_job
+from shardsched.core.job_record import decode_job
 from shardsched.core.paths import Paths
 from shardsched.registry.base import Create, Put
 from shardsched.testing import FakeClock

@@ -9,7 +9,7 @@ from shardsched.admin import Admin
 from shardsched.core.assignment import decode_assignment
 from shardsched.core.executor import LeaderRecord, encode_leader
 from shardsched.core.fire import ItemState, decode_marker, encode_marker
-from shardsched.core.job import encode_job
+from shardsched.core.job_record import encode_job
 from shardsched.registry.base import Delete
 from shardsched.testing import FakeClock
 

@@ -11,7 +11,8 @@ import pytest
 
 from shardsched.core.executor import encode_executor
 from shardsched.core.fire import ItemState
-from shardsched.core.job import Misfire, encode_job
+from shardsched.core.job import Misfire
+from shardsched.core.job_record import encode_job
 from shardsched.errors import (
     ConfigurationError,
     ConflictError,

@@ -11,7 +11,7 @@ import pytest
 from shardsched.core.assignment import Layout
 from shardsched.core.executor import LoadReport, encode_load
 from shardsched.core.fire import ItemState
-from shardsched.core.job import encode_job
+from shardsched.core.job_record import encode_job
 
 if TYPE_CHECKING:
     from tests.admin.stage import Stage

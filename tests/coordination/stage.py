@@ -17,7 +17,8 @@ from shardsched.coordination.session import Lease
 from shardsched.core.assignment import Assignment, Layout, encode_assignment
 from shardsched.core.executor import ExecutorRecord
 from shardsched.core.fire import Cursor, decode_cursor
-from shardsched.core.job import JobConfig, encode_job
+from shardsched.core.job import JobConfig
+from shardsched.core.job_record import encode_job
 from shardsched.core.paths import Paths
 from shardsched.errors import RegistryUnavailableError
 from shardsched.registry.base import Committed, Create, Put

@@ -22,7 +22,8 @@ from shardsched.core.executor import (
     encode_leader,
 )
 from shardsched.core.fleet import drain_or_none, executor_or_none, job_entry, leader_or_none
-from shardsched.core.job import JobConfig, encode_job
+from shardsched.core.job import JobConfig
+from shardsched.core.job_record import encode_job
 from shardsched.core.paths import Paths
 from tests.strategies import ANY_SPEED
 

@@ -10,16 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from shardsched.core.job import (
-    MAX_CONFIG_BYTES,
-    SETTINGS,
-    JobConfig,
-    Misfire,
-    change_job,
-    check_job,
-    decode_job,
-    encode_job,
-)
+from shardsched.core.job import SETTINGS, JobConfig, Misfire
+from shardsched.core.job_check import MAX_CONFIG_BYTES, change_job, check_job
+from shardsched.core.job_record import decode_job, encode_job
 from shardsched.errors import (
     ConfigurationError,
     CorruptNodeError,

@@ -28,7 +28,8 @@ from shardsched.core.executor import (
     encode_load,
 )
 from shardsched.core.fire import Cursor, ItemState, Marker, decode_cursor, decode_marker, encode_cursor, encode_marker
-from shardsched.core.job import JobConfig, decode_job, encode_job
+from shardsched.core.job import JobConfig
+from shardsched.core.job_record import decode_job, encode_job
 from shardsched.errors import CorruptNodeError
 from tests.strategies import (
     ANY_SPEED,

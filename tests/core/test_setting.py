@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shardsched.core.job import SETTINGS, JobConfig, Misfire, decode_job, encode_job
+from shardsched.core.job import SETTINGS, JobConfig, Misfire
+from shardsched.core.job_record import decode_job, encode_job
 from shardsched.core.setting import (
     PUBLIC_NAMES,
     changed_job,

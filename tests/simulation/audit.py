@@ -11,7 +11,8 @@ from shardsched.core.assignment import decode_assignment
 from shardsched.core.eligibility import eligible_executors
 from shardsched.core.executor import decode_executor
 from shardsched.core.fire import ItemState, decode_cursor
-from shardsched.core.job import Misfire, decode_job
+from shardsched.core.job import Misfire
+from shardsched.core.job_record import decode_job
 from shardsched.core.view import FleetView
 from tests.simulation.judge import demand
 

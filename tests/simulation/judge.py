@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.core.assignment import decode_assignment
 from shardsched.core.fire import Cause, ItemState, decode_cursor, decode_marker
-from shardsched.core.job import decode_job
+from shardsched.core.job_record import decode_job
 from shardsched.registry.base import Create, Put
 from tests.simulation.record import fire_key
 

@@ -1,0 +1,175 @@
+"""Whether the configuration of a job may be written, and what a change makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from shardsched.core.cron import check_can_fire
+from shardsched.core.item import MAX_ITEM_COUNT, check_item_params
+from shardsched.core.job import (
+    MAX_RETRIES,
+    MAX_RETRY_BACKOFF,
+    MAX_S,
+    MAX_STOP_GRACE_S,
+    SETTINGS,
+    AfterMode,
+    AfterOn,
+    Isolation,
+    JobConfig,
+    Misfire,
+    Strategy,
+)
+from shardsched.core.job_record import encode_job
+from shardsched.core.name import check_job_name, check_text
+from shardsched.errors import JobConfigError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from enum import StrEnum
+
+MAX_CONFIG_BYTES = 256 * 1024
+"""Largest stored configuration; half of what a node may hold, so that a reader never meets the limit."""
+MAX_LIST_LENGTH = 64
+"""Most upstream jobs, and most pause windows, of one job."""
+
+CHOICES: Mapping[str, type[StrEnum]] = {
+    "misfire": Misfire,
+    "isolation": Isolation,
+    "strategy": Strategy,
+    "after_mode": AfterMode,
+    "after_on": AfterOn,
+}
+"""The settings that are one of few words."""
+
+
+def check_job(config: JobConfig, now: datetime) -> JobConfig:
+    """Return the configuration if it may be written.
+
+    Raises:
+        JobConfigError: A setting is refused; the message names it and the cure.
+        CronExpressionError: The expression is not valid, or has no fire after now.
+        ItemParameterError: Parameters for items that do not exist.
+    """
+    check_job_name(config.name)
+    _check_kinds(config)
+    _check_counts(config)
+    check_item_params(config.item_params, config.items)
+    _check_seconds(config)
+    _check_backoff(config)
+    _check_texts(config)
+    _check_lists(config)
+    check_can_fire(config.parsed_cron(), now)
+    size = len(encode_job(config))
+    if size > MAX_CONFIG_BYTES:
+        message = f"the configuration has {size} bytes, {MAX_CONFIG_BYTES} are allowed; shorten the parameters"
+        raise JobConfigError(message, setting="item_params")
+    return config
+
+
+def _check_kinds(config: JobConfig) -> None:
+    kinds: tuple[tuple[str, type, str], ...] = (
+        ("failover", bool, "true or false"),
+        ("paused", bool, "true or false"),
+        ("cron", str, "a text"),
+        ("timezone", str, "a text"),
+    )
+    for setting, kind, what in kinds:
+        value = getattr(config, setting)
+        if not isinstance(value, kind):
+            raise JobConfigError(f"{setting} is {value!r}; give {what}", setting=setting)
+
+
+def _check_counts(config: JobConfig) -> None:
+    bounds: tuple[tuple[str, Any, int, int], ...] = (
+        ("items", config.items, 1, MAX_ITEM_COUNT),
+        ("priority", config.priority, -1000, 1000),
+        ("retries", config.retries, 0, MAX_RETRIES),
+    )
+    for setting, value, low, high in bounds:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            message = f"{setting} is {value!r}; give a whole number from {low} to {high}"
+            raise JobConfigError(message, setting=setting)
+
+
+def _check_lists(config: JobConfig) -> None:
+    for setting in ("pause", "after"):
+        values: Any = getattr(config, setting)
+        if not isinstance(values, tuple) or len(values) > MAX_LIST_LENGTH:
+            message = f"{setting} is {str(values)[:80]!r}; give a list of at most {MAX_LIST_LENGTH} texts"
+            raise JobConfigError(message, setting=setting)
+        for text in values:
+            check_text(text, f"a value of {setting}", JobConfigError, 128)
+    if not isinstance(config.task, Mapping):
+        raise JobConfigError("task is not a mapping; give the keys that its kind takes", setting="task")
+    check_text(config.on_failure, "on_failure", JobConfigError, 512)
+    items: Any = config.disabled_items
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < MAX_ITEM_COUNT:
+            raise JobConfigError(f"disabled_items has {item!r}; give numbers of items", setting="disabled_items")
+
+
+def _check_seconds(config: JobConfig) -> None:
+    bounds: tuple[tuple[str, Any, float, float], ...] = (
+        ("misfire_grace", config.misfire_grace_s, 0.0, MAX_S),
+        ("timeout", config.timeout_s, 0.1, MAX_S),
+        ("warn_after", config.warn_after_s, 0.1, MAX_S),
+        ("stop_grace", config.stop_grace_s, 0.0, MAX_STOP_GRACE_S),
+        ("retry_delay", config.retry_delay_s, 0.0, MAX_S),
+        ("retry_max_delay", config.retry_max_delay_s, 0.0, MAX_S),
+    )
+    for setting, value, low, high in bounds:
+        if value is None and setting in {"timeout", "warn_after"}:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            message = f"{setting} is {value!r}; give seconds from {low:g} to {high:g}"
+            raise JobConfigError(message, setting=setting)
+
+
+def _check_backoff(config: JobConfig) -> None:
+    factor: Any = config.retry_backoff
+    if isinstance(factor, bool) or not isinstance(factor, int | float) or not 1.0 <= factor <= MAX_RETRY_BACKOFF:
+        message = f"retry_backoff is {factor!r}; give a factor from 1 to {MAX_RETRY_BACKOFF:g}"
+        raise JobConfigError(message, setting="retry_backoff")
+
+
+def _check_texts(config: JobConfig) -> None:
+    for setting, kind in CHOICES.items():
+        value = getattr(config, setting)
+        if not isinstance(value, str) or value not in set(kind):
+            message = f"{setting} is {value!r}; give one of {', '.join(kind)}"
+            raise JobConfigError(message, setting=setting)
+    if not config.handler:
+        raise JobConfigError("handler is empty; give the name of a handler that an executor hosts", setting="handler")
+    check_text(config.handler, "handler", JobConfigError, 512)
+    check_text(config.description, "description", JobConfigError, 2_000)
+    check_text(config.param, "param", JobConfigError, 64 * 1024)
+    for item, param in config.item_params.items():
+        check_text(param, f"the parameter of item {item}", JobConfigError, 64 * 1024)
+    labels: Any = config.labels
+    if not isinstance(labels, Mapping):
+        raise JobConfigError("labels are not a mapping of texts; write them such as zone=eu", setting="labels")
+    for label, text in labels.items():
+        check_text(label, "a label's name", JobConfigError, 128)
+        check_text(text, f"the value of label {label!r}", JobConfigError, 256)
+
+
+def change_job(config: JobConfig, changes: Mapping[str, Any], now: datetime) -> JobConfig:
+    """Return the configuration with settings changed, armed anew where the change makes it so, and checked.
+
+    Editing a paused job leaves it paused; only a change of ``paused`` resumes it.
+
+    Raises:
+        JobConfigError: A setting is unknown or refused.
+        CronExpressionError: The expression is not valid, or has no fire after now.
+        ItemParameterError: Parameters for items that do not exist.
+    """
+    unknown = sorted(set(changes) - set(SETTINGS))
+    if unknown:
+        raise JobConfigError(f"there is no setting {unknown[0]!r}; the settings are {', '.join(SETTINGS)}")
+    changed = replace(config, **changes)
+    is_resumed = config.paused and not changed.paused
+    if is_resumed or (config.cron, config.timezone) != (changed.cron, changed.timezone):
+        changed = replace(changed, armed_at=now)
+    return check_job(changed, now)
