@@ -49,6 +49,8 @@ class Run:
     """Why the fire was first run, kept over failovers."""
     missed: Missed | None = None
     """Earlier fires that are dropped by this."""
+    replaces: str = ""
+    """The abandoned run whose fire is run again, empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,8 @@ class Settle:
     """Why, for the event and the cursor's message."""
     missed: Missed | None = None
     """Fires that are dropped by this."""
+    ends: str = ""
+    """The abandoned run that is over by this, empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

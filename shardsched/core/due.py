@@ -114,12 +114,10 @@ def _is_failed_over(terms: Terms, cursor: Cursor | None) -> bool:
 
 
 def _abandoned(terms: Terms, item: int, cursor: Cursor) -> Decision:
-    if terms.stop > cursor.stop:
-        return Settle(item=item, state=ItemState.STOPPED, fire=cursor.fire, reason="stopped; its executor had gone")
-    if not terms.config.failover:
-        return Settle(item=item, state=ItemState.LOST, fire=cursor.fire, reason="abandoned; failover is off")
-    if terms.config.paused:
-        return Settle(item=item, state=ItemState.LOST, fire=cursor.fire, reason="abandoned; the job is paused")
+    over = _over(terms, cursor)
+    if over is not None:
+        state, reason = over
+        return Settle(item=item, state=state, fire=cursor.fire, reason=reason, ends=cursor.run)
     return Run(
         item=item,
         cause=Cause.FAILOVER,
@@ -131,7 +129,19 @@ def _abandoned(terms: Terms, item: int, cursor: Cursor) -> Decision:
         job_param=terms.config.param if cursor.job_param is None else cursor.job_param,
         param=terms.config.item_param(item) if cursor.param is None else cursor.param,
         first_cause=cursor.cause,
+        replaces=cursor.run,
     )
+
+
+def _over(terms: Terms, cursor: Cursor) -> tuple[ItemState, str] | None:
+    """Return what becomes of an abandoned run that is not run again, and why; None if it is."""
+    if terms.stop > cursor.stop:
+        return ItemState.STOPPED, "stopped; its executor had gone"
+    if not terms.config.failover:
+        return ItemState.LOST, "abandoned; failover is off"
+    if terms.config.paused:
+        return ItemState.LOST, "abandoned; the job is paused"
+    return None
 
 
 def _manual(terms: Terms, item: int, cursor: Cursor | None) -> Decision | None:

@@ -140,7 +140,12 @@ class Claiming:
         if run.cause is Cause.FAILOVER:
             event, level, text = Event.FAILOVER_TAKEN, logging.WARNING, "runs again what was left unfinished"
         fields = {"event": event, "cause": run.cause, "attempt": run.attempt, "fire": run.run_fire.isoformat()}
-        logger.log(level, text, extra=fields | {"job": claimed.job, "item": claimed.item, "run": claimed.marker.run})
+        logger.log(
+            level,
+            text,
+            extra=fields
+            | {"job": claimed.job, "item": claimed.item, "run": claimed.marker.run, "replaces": run.replaces},
+        )
         self._launcher.launch(claimed, config)
 
     def resolve(self) -> set[str]:

@@ -96,4 +96,6 @@ def _tell(job: str, one: Settle | Release) -> None:
     elif one.missed is not None:
         tell_missed(job, one.item, one.missed)
     else:
-        logger.warning("settled without a run: %s", one.reason, extra=fields | {"event": Event.RUN_ABANDONED})
+        logger.warning(
+            "settled without a run: %s", one.reason, extra=fields | {"event": Event.RUN_ABANDONED, "ends": one.ends}
+        )
