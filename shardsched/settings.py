@@ -6,7 +6,7 @@ import hashlib
 import os
 import socket
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from shardsched.core.name import check_executor_name, check_namespace, check_text, name_fault
@@ -39,6 +39,41 @@ def default_registry() -> str:
 def registry_url(option: str | None) -> str:
     """Return the registry's URL from the option, the environment or the default."""
     return option or os.environ.get("SHARDSCHED_REGISTRY") or default_registry()
+
+
+NO_HISTORY = "none"
+"""In place of the history's URL: nothing is kept."""
+
+
+def history_url(option: str | None, registry: str) -> str:
+    """Return the history database's URL from the option, the environment or the default; ``none`` for no history.
+
+    The default is a file beside a registry that is one, else a file among this user's state.
+
+    Args:
+        option: What the command line says.
+        registry: The registry's URL.
+
+    Raises:
+        SettingsError: It is of no kind that history can be kept in.
+    """
+    url = option or os.environ.get("SHARDSCHED_HISTORY") or _default_history(registry)
+    kind, mark, _ = url.partition("://")
+    if url != NO_HISTORY and not (mark and kind.lower() in {"sqlite", "postgresql"}):
+        # The kind alone, since the rest may hold a password.
+        shown = f" ({kind!a})" if mark else ""
+        raise SettingsError(
+            f"the URL of the history database is of no known kind{shown}; write sqlite:///history.db, "
+            "postgresql://user:password@host/database, or none for no history"
+        )
+    return url
+
+
+def _default_history(registry: str) -> str:
+    kind, _, path = registry.partition("://")
+    if kind.lower() == "sqlite" and len(path) > 1:
+        return f"sqlite:///{PurePosixPath(path[1:]).with_suffix('.history.db')}"
+    return f"sqlite:///{state_folder() / 'history.db'}"
 
 
 def namespace_name(option: str | None) -> str:
