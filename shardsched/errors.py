@@ -31,6 +31,8 @@ The drawing below is compared with the classes by a test::
     │   ├── RunTimeoutError
     │   └── ShutdownError
     └── HistoryError
+        ├── HistoryUnavailableError
+        └── HistorySchemaError
 
 Losing a race is a value, never an exception; an exception is what the caller cannot go on from.
 """
@@ -261,3 +263,11 @@ class ShutdownError(ExecutionError):
 
 class HistoryError(ShardschedError):
     """Raised when the history database cannot do what was asked."""
+
+
+class HistoryUnavailableError(HistoryError):
+    """Raised when the history database gave no answer or turned us away: what was asked may have happened or not."""
+
+
+class HistorySchemaError(HistoryError):
+    """Raised when the tables of the history database are not those that this release knows."""

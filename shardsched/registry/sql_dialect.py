@@ -53,8 +53,11 @@ class Dialect(ABC):
     single_options: Mapping[str, Any]
 
     @abstractmethod
-    def connect(self) -> Engine:
+    def connect(self, **options: Any) -> Engine:
         """Return a pool of connections; none is made yet.
+
+        Args:
+            **options: Of the pool, where ours do not fit.
 
         Raises:
             SettingsError: The driver or the folder of the file is missing.

@@ -93,7 +93,7 @@ class Postgres(Dialect):
         host = self._url.host or self._url.query.get("host") or "this machine"
         self.place = f"PostgreSQL database {self._url.database or 'of the user'!r} on {host}"
 
-    def connect(self) -> Engine:
+    def connect(self, **options: Any) -> Engine:
         """Return a pool of connections.
 
         Raises:
@@ -106,13 +106,12 @@ class Postgres(Dialect):
         query = dict(self._url.query)
         own = query.pop("options", "")
         arguments = {key: value for key, value in LINK_OPTIONS.items() if key not in query}
+        pool = {"pool_size": POOL_SIZE, "max_overflow": MAX_OVERFLOW, "pool_timeout": 10.0} | options
         return create_engine(
             self._url.set(query=query),
             connect_args={**arguments, "options": f"{SERVER_OPTIONS} {own if isinstance(own, str) else ' '.join(own)}"},
             isolation_level="READ COMMITTED",
-            pool_size=POOL_SIZE,
-            max_overflow=MAX_OVERFLOW,
-            pool_timeout=10.0,
+            **pool,
         )
 
     def prepare(self, connection: Connection) -> None:

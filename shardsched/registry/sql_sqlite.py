@@ -67,18 +67,24 @@ class Sqlite(Dialect):
     Args:
         path: The file; it and its folder are made when they are missing.
         clock: The machine's clocks.
+        busy_timeout_s: How long SQLite itself waits for others.
+        mode: The permissions with which a missing file is made; None for what the process's mask leaves.
     """
 
     # Without a BEGIN each statement stands alone; asking SQLAlchemy for it would undo our way of opening.
     single_options: Mapping[str, Any] = {}
 
-    def __init__(self, path: Path, clock: Clock) -> None:
+    def __init__(
+        self, path: Path, clock: Clock, *, busy_timeout_s: float = BUSY_TIMEOUT_S, mode: int | None = None
+    ) -> None:
         self.path = path
         self.place = f"SQLite file {path}"
         self.era = boot_identity()
         self._clock = clock
+        self._busy_timeout_s = busy_timeout_s
+        self._mode = mode
 
-    def connect(self) -> Engine:
+    def connect(self, **options: Any) -> Engine:
         """Return a pool of connections.
 
         Raises:
@@ -90,20 +96,20 @@ class Sqlite(Dialect):
             raise SettingsError(
                 f"the folder of {self.place} cannot be made ({error.strerror}); give another file or make the folder"
             ) from error
-        engine = create_engine(
-            "sqlite+pysqlite://",
-            creator=self._open,
-            poolclass=QueuePool,
-            pool_size=POOL_SIZE,
-            max_overflow=MAX_OVERFLOW,
-            pool_timeout=10.0,
-        )
+        pool = {"pool_size": POOL_SIZE, "max_overflow": MAX_OVERFLOW, "pool_timeout": 10.0} | options
+        engine = create_engine("sqlite+pysqlite://", creator=self._open, poolclass=QueuePool, **pool)
         event.listen(engine, "begin", _begin)
         return engine
 
     def _open(self) -> sqlite3.Connection:
+        if self._mode is not None:
+            # SQLite gives the files of its log the permissions of this one.
+            with contextlib.suppress(OSError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, self._mode))
         # Without an isolation level the module leaves transactions to us.
-        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            self.path, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False
+        )
         try:
             # A commit survives the death of any process; only a power failure, after which no session lives, can
             # undo the last ones.

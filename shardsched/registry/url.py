@@ -111,18 +111,25 @@ def _sqlite(request: _Request) -> Registry:
     from shardsched.registry.sql import SqlRegistry  # noqa: PLC0415 - loads its library only where it is used
     from shardsched.registry.sql_sqlite import Sqlite  # noqa: PLC0415 - loads its library only where it is used
 
-    if not request.rest.startswith("/") or request.rest in {"/", "/:memory:"} or "?" in request.rest:
+    path = sqlite_path(request.rest)
+    if path is None:
         raise SettingsError(
             f"the registry {request.url!a} names no file; write sqlite:///fleet.db or sqlite:////folder/fleet.db, and "
             "memory://name for one in memory"
         )
-    path = Path(unquote(request.rest[1:])).expanduser()
     return SqlRegistry(
         Sqlite(path, request.clock),
         session_timeout_s=request.session_timeout_s,
         tick_s=request.tick_s,
         clock=request.clock,
     )
+
+
+def sqlite_path(rest: str) -> Path | None:
+    """Return the file that an SQLite URL names, given what stands behind its ``://``; None if it names none."""
+    if not rest.startswith("/") or rest in {"/", "/:memory:"} or "?" in rest:
+        return None
+    return Path(unquote(rest[1:])).expanduser()
 
 
 def _postgresql(request: _Request) -> Registry:

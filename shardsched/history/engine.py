@@ -1,0 +1,226 @@
+"""The way to the history database: every transaction goes through here, with its schema and its errors.
+
+Nothing here waits longer than the database's own time-outs, and nothing is tried again: who writes has a spool, and
+who reads has a person waiting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from shardsched.clock import SYSTEM_CLOCK
+from shardsched.errors import HistoryError, HistorySchemaError, HistoryUnavailableError, SettingsError
+from shardsched.history.schema import HEAD, VERSION, newer, stored_version, upgrade
+from shardsched.registry.sql_dialect import WRITES, Trouble
+from shardsched.registry.sql_postgres import Postgres
+from shardsched.registry.sql_sqlite import Sqlite
+from shardsched.registry.url import sqlite_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection, Engine
+
+    from shardsched.registry.sql_dialect import Dialect
+
+BUSY_TIMEOUT_S = 30.0
+"""How long SQLite waits for another writer; four processes that write all the time needed 2.4 s at most."""
+_FILE_MODE = 0o600
+"""Output and parameters of runs may hold what a crawler logs in with."""
+
+
+class Database:
+    """One database, connected to when it is first needed. **Thread:** any.
+
+    Args:
+        url: ``sqlite:///…`` or ``postgresql://…``.
+        connection_count: How many connections are kept; as many threads more may have one for a while.
+
+    Raises:
+        SettingsError: The URL cannot be read.
+    """
+
+    def __init__(self, url: str, *, connection_count: int = 2) -> None:
+        self._dialect = _dialect(url)
+        self.place = self._dialect.place
+        """Where it is, without a password."""
+        self._connection_count = connection_count
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+        self._file: tuple[int, int] | None = None
+        self._is_ready = False
+        self._failure: tuple[float, HistoryError] | None = None
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Lend a connection to read with.
+
+        Raises:
+            HistoryUnavailableError: No answer, or we are turned away.
+            HistorySchemaError: The tables are not ours.
+        """
+        engine = self._ready_engine()
+        with (
+            self._translated(),
+            engine.connect().execution_options(**self._dialect.single_options) as connection,
+        ):
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Lend a connection in a transaction that is committed at the end of the body.
+
+        **Atomicity:** all of the body or nothing, also if it raises. **Unknown:** HistoryUnavailableError; it may
+        have happened.
+
+        Raises:
+            HistoryUnavailableError: No answer, or we are turned away.
+            HistorySchemaError: The tables are not ours; nothing was written.
+            HistoryError: A value cannot be stored; nothing was written.
+        """
+        engine = self._ready_engine()
+        with (
+            self._translated(),
+            engine.connect().execution_options(**{WRITES: True}) as connection,
+            connection.begin(),
+        ):
+            # Another process may have brought the tables to its own version since we looked.
+            version = connection.execute(select(VERSION.c.version_num)).scalar()
+            if version != HEAD:
+                raise newer(self.place, version)
+            yield connection
+
+    def prepare(self) -> None:
+        """Connect, and make or upgrade the tables.
+
+        Raises:
+            HistoryUnavailableError: No answer, or we are turned away.
+            HistorySchemaError: The tables are of a newer release.
+        """
+        self._ready_engine()
+
+    def version(self) -> str:
+        """Return the version of the tables.
+
+        Raises:
+            HistoryUnavailableError: No answer, or we are turned away.
+            HistorySchemaError: The tables are not ours.
+        """
+        with self.reading() as connection:
+            return str(connection.execute(select(VERSION.c.version_num)).scalar())
+
+    def close(self) -> None:
+        """Close the connections: those in use when they are given back."""
+        with self._lock:
+            self._forget()
+
+    def _ready_engine(self) -> Engine:
+        asked_at = SYSTEM_CLOCK.boot()
+        with self._lock:
+            if self._failure is not None and self._failure[0] > asked_at:
+                # Others have just waited for it in vain; a queue of threads must not do so one after the other.
+                raise self._failure[1]
+            try:
+                with self._translated():
+                    return self._connected_engine()
+            except HistoryError as error:
+                self._failure = (SYSTEM_CLOCK.boot(), error)
+                raise
+
+    def _connected_engine(self) -> Engine:
+        if self._is_ready and self._is_moved():
+            self._forget()
+        if self._engine is None:
+            self._engine = self._dialect.connect(
+                pool_size=self._connection_count,
+                max_overflow=self._connection_count,
+                pool_pre_ping=True,
+            )
+        if not self._is_ready:
+            self._prepare(self._engine)
+            self._is_ready = True
+            self._file = self._identity()
+        return self._engine
+
+    def _prepare(self, engine: Engine) -> None:
+        # First without writing, since whoever only reads need not be allowed to.
+        with engine.connect().execution_options(**self._dialect.single_options) as connection:
+            if stored_version(connection) == HEAD:
+                return
+        with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
+            self._dialect.prepare(connection)
+            upgrade(connection, self.place)
+
+    def _forget(self) -> None:
+        engine, self._engine, self._is_ready = self._engine, None, False
+        if engine is not None:
+            engine.dispose()
+
+    def _identity(self) -> tuple[int, int] | None:
+        if not isinstance(self._dialect, Sqlite):
+            return None
+        with contextlib.suppress(OSError):
+            stat = self._dialect.path.stat()
+            return (stat.st_dev, stat.st_ino)
+        return None
+
+    def _is_moved(self) -> bool:
+        # SQLite would go on with a file that somebody deleted or replaced, and nobody would ever see the rows.
+        return self._identity() != self._file
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except SettingsError as error:
+            raise HistoryUnavailableError(str(error)) from error
+        except PoolTimeoutError as error:
+            raise HistoryUnavailableError(f"too many threads use {self.place} at once; try again") from error
+        except (DataError, IntegrityError) as error:
+            raise HistoryError(f"{self.place} cannot store a value ({_first_line(error)})") from error
+        except DBAPIError as error:
+            raise self._translate(error) from error
+        except SQLAlchemyError as error:
+            raise HistoryError(f"{self.place} cannot do what was asked ({_first_line(error)})") from error
+
+    def _translate(self, error: DBAPIError) -> HistoryError:
+        # What comes back after a failure may be another database: look at its tables again.
+        self._is_ready = False
+        reason = _first_line(error)
+        match self._dialect.trouble(error.orig if isinstance(error.orig, Exception) else error):
+            case Trouble.BUSY:
+                return HistoryUnavailableError(f"{self.place} was busy ({reason}); try again")
+            case Trouble.UNREACHABLE:
+                return HistoryUnavailableError(f"{self.place} gave no answer ({reason}); see that it runs")
+            case Trouble.DENIED:
+                return HistoryUnavailableError(
+                    f"{self.place} refuses us ({reason}); give the permission, or another history database"
+                )
+            case Trouble.BROKEN:
+                return HistorySchemaError(
+                    f"{self.place} cannot be used for history ({reason}); restore it, or give another one"
+                )
+
+
+def _dialect(url: str) -> Dialect:
+    kind, mark, rest = url.partition("://")
+    if mark and kind.lower() == "postgresql":
+        return Postgres(f"postgresql://{rest}")
+    path = sqlite_path(rest) if mark and kind.lower() == "sqlite" else None
+    if path is None:
+        raise SettingsError(
+            "the URL of the history database names none; write sqlite:///history.db, sqlite:////folder/history.db or "
+            "postgresql://user:password@host/database"
+        )
+    return Sqlite(path, SYSTEM_CLOCK, busy_timeout_s=BUSY_TIMEOUT_S, mode=_FILE_MODE)
+
+
+def _first_line(error: SQLAlchemyError) -> str:
+    text = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+    return text.strip().partition("\n")[0]

@@ -1,0 +1,64 @@
+"""Which version the tables of a database have, and how they come to have ours.
+
+A newer release brings the tables up to its own version when it first meets them; an older one that meets them then
+leaves them alone and says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Column, MetaData, String, Table, inspect, select
+
+from shardsched.errors import HistorySchemaError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+HEAD = "0001"
+"""The version that this release reads and writes: the last of its migrations."""
+VERSION = Table("shardsched_history_version", MetaData(), Column("version_num", String(32), primary_key=True))
+"""One row, kept by Alembic."""
+
+
+def stored_version(connection: Connection) -> str | None:
+    """Return the version of the tables, or None if there are none."""
+    if not inspect(connection).has_table(VERSION.name):
+        return None
+    version: str | None = connection.execute(select(VERSION.c.version_num)).scalar()
+    return version
+
+
+def upgrade(connection: Connection, place: str) -> None:
+    """Bring the tables up to our version, within the connection's transaction, while nobody else does so.
+
+    Args:
+        connection: In a transaction that writes.
+        place: Where the database is, for messages.
+
+    Raises:
+        HistorySchemaError: The tables are of a release that this one does not know.
+    """
+    version = stored_version(connection)
+    if version == HEAD:
+        return
+    # Loads its library only where tables are really to be changed.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", "shardsched.history:migrations")
+    config.attributes["connection"] = connection
+    known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
+    if version is not None and version not in known:
+        raise newer(place, version)
+    command.upgrade(config, "head")
+
+
+def newer(place: str, version: str | None) -> HistorySchemaError:
+    """Return the error for tables of a version that is not ours."""
+    return HistorySchemaError(
+        f"the tables of {place} are of version {str(version)[:32]!a}, and this shardsched knows version {HEAD}; "
+        "upgrade it, or give another history database"
+    )
