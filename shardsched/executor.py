@@ -29,6 +29,7 @@ from shardsched.core.events import Event
 from shardsched.core.paths import Paths
 from shardsched.errors import RegistryError
 from shardsched.execution.handlers import TABLE, load_modules
+from shardsched.historian import Historian
 from shardsched.identity import own_record
 from shardsched.keeper import Keeper
 from shardsched.leader import Leader
@@ -76,7 +77,9 @@ class Executor:
         self._mirror = Mirror(self._registry, self._paths, self._mirror_changed)
         self._book = Book(self._registry, self._paths, self._vanished)
         self._timer = Timer(clock, self._wake_loop)
-        self._dispatch = Dispatch(settings=self.settings, clock=clock, post=self._post)
+        self._historian = Historian(self.settings, clock, self._mirror)
+        chronicle = self._historian.chronicle
+        self._dispatch = Dispatch(settings=self.settings, clock=clock, post=self._post, chronicle=chronicle)
         self._loop = Loop(
             name=settings.name,
             slots=settings.slots,
@@ -105,7 +108,7 @@ class Executor:
         self._ended = threading.Event()
         self._stop_lock = threading.Lock()
         self._grace_until = float("inf")
-        self._lease_worker = Worker("shardsched-lease", self._keep)
+        self._lease_worker = Worker("shardsched-lease", lambda: self._keeper.step())  # noqa: PLW0108 - it is made later
 
     # Life
 
@@ -121,18 +124,19 @@ class Executor:
         """
         sys.path[:0] = [path for path in self.settings.import_paths if path not in sys.path]
         load_modules(self.settings.modules)
-        self._dispatch.sweep()
-        self._registry.open()
+        self._historian.start()
         try:
+            self._dispatch.sweep()
+            self._registry.open()
             ensure_namespace(self._registry, self._paths)
             record = own_record(self.settings, self._clock, TABLE.places())
-            self._membership = Membership(
-                self._registry, self._paths, self._clock, self._lease, record, self.settings.home()
-            )
+            home = self.settings.home()
+            self._membership = Membership(self._registry, self._paths, self._clock, self._lease, record, home)
             self._membership.join()
             register_handlers(Jobs(self._registry, self._paths, self._clock), TABLE)
         except BaseException:
             self._registry.close()
+            self._historian.stop()
             raise
         self._begin()
 
@@ -201,6 +205,7 @@ class Executor:
         self._lease_worker.stop()
         self._mirror.stop()
         self._registry.close()
+        self._historian.stop()
 
     def _wait_idle(self, *, last_s: float) -> bool:
         """Wait until no run is left, up to so many seconds before the grace ends; return whether none is."""
@@ -227,9 +232,6 @@ class Executor:
 
     def _wake_loop(self) -> None:
         self._loop_worker.wake()
-
-    def _keep(self) -> float:
-        return self._keeper.step()
 
     def _vanished(self, job: str, item: int) -> None:
         self._post(Vanished(job=job, item=item))

@@ -117,6 +117,8 @@ class ExecutorSettings:
     """Where it keeps its session ticket and the logs of runs."""
     drift_limit_s: float = DRIFT_LIMIT_S
     """How far its clock may be off, in seconds."""
+    history: str = NO_HISTORY
+    """URL of the history database, ``none`` for no history."""
 
     def home(self) -> Path:
         """Return the folder of this executor's own state, the same at every start under one name."""

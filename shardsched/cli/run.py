@@ -22,6 +22,7 @@ from shardsched.settings import (
     ExecutorSettings,
     check_settings,
     default_executor_name,
+    history_url,
     namespace_name,
     registry_url,
     state_folder,
@@ -59,6 +60,7 @@ STOP_LIMIT_S = 10.0
     help="Seconds that items have to finish when it stops.",
 )
 @click.option("--state-dir", type=click.Path(path_type=Path), help="Folder of its logs and session ticket.")
+@click.option("--history", metavar="URL", help="History database [SHARDSCHED_HISTORY; default: a file], or 'none'.")
 @click.option("--log-json", is_flag=True, help="Log as JSON, one object a line.")
 @click.option("-v", "--verbose", is_flag=True, help="Log decisions too.")
 @registry_options
@@ -71,6 +73,7 @@ def run(
     labels: tuple[str, ...],
     grace_s: float,
     state_dir: Path | None,
+    history: str | None,
     place: Place,
     log_json: bool,
     verbose: bool,
@@ -80,9 +83,10 @@ def run(
     It joins the fleet, runs the items that it is given, and goes on until it gets SIGTERM or SIGINT: then its items
     have --grace seconds to finish. A second signal stops them at once.
     """
+    registry = registry_url(place.registry)
     settings = check_settings(
         ExecutorSettings(
-            registry=registry_url(place.registry),
+            registry=registry,
             namespace=namespace_name(place.namespace),
             name=name or default_executor_name(),
             modules=modules,
@@ -92,6 +96,7 @@ def run(
             labels=parse_labels(labels),
             grace_s=grace_s,
             state_dir=state_dir or state_folder(),
+            history=history_url(history, registry),
         )
     )
     configure_logging(as_json=log_json, is_verbose=verbose)

@@ -51,6 +51,8 @@ class Run:
     """Earlier fires that are dropped by this."""
     replaces: str = ""
     """The abandoned run whose fire is run again, empty if there is none."""
+    by: str = ""
+    """Who asked for it, empty where nobody did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,6 +162,7 @@ def _manual(terms: Terms, item: int, cursor: Cursor | None) -> Decision | None:
         job_param=terms.config.param if trigger.param is None else trigger.param,
         param=terms.config.item_param(item),
         first_cause=Cause.MANUAL,
+        by=trigger.by,
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
     from shardsched.execution.run import PoolEvent
+    from shardsched.loop.chronicle import Chronicle
     from shardsched.settings import ExecutorSettings
 
 logger = logging.getLogger(__name__)
@@ -42,8 +43,11 @@ class Dispatch:
     **Thread:** any. Reports of the pools are turned into messages for the loop on the pools' threads.
     """
 
-    def __init__(self, *, settings: ExecutorSettings, clock: Clock, post: Callable[[Ended], None]) -> None:
+    def __init__(
+        self, *, settings: ExecutorSettings, clock: Clock, post: Callable[[Ended], None], chronicle: Chronicle
+    ) -> None:
         self._post = post
+        self._chronicle = chronicle
         self._identity = str(settings.home())
         self._in_thread: set[str] = set()
         self._epoch = ""
@@ -84,6 +88,7 @@ class Dispatch:
     def launch(self, claimed: Claimed, config: JobConfig) -> None:
         """Start a run's code; it ends with exactly one `Ended`, also when it cannot be started."""
         spec = _spec(claimed, config)
+        self._chronicle.launched(claimed)
         if config.isolation is Isolation.THREAD:
             self._in_thread.add(spec.run_id)
             self._threads.launch(spec, claimed.incarnation)
@@ -105,9 +110,11 @@ class Dispatch:
             case RunEnded():
                 self._in_thread.discard(event.run_id)
                 _log_end(event)
+                self._chronicle.ended(event)
                 state = _STATES.get(event.outcome, ItemState.FAILED)
                 self._post(Ended(run_id=event.run_id, state=state, message=_message(event)))
             case RunStarted():
+                self._chronicle.started(event)
                 fields = {"event": Event.RUN_STARTED, "job": event.job, "item": event.item, "run": event.run_id}
                 logger.debug("a run started", extra=fields | {"pid": event.pid})
             case RunWarned():

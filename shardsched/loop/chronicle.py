@@ -1,0 +1,85 @@
+"""Telling the history what becomes of runs, from what the pools report."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shardsched.history.row import RunRow
+
+if TYPE_CHECKING:
+    from shardsched.clock import Clock
+    from shardsched.coordination.ledger import Claimed
+    from shardsched.execution.run import RunEnded, RunStarted
+    from shardsched.history.recorder import Recording
+
+
+class Chronicle:
+    """The runs of one executor, as its history is told of them. **Thread:** any; nothing here waits or fails."""
+
+    def __init__(self, recorder: Recording, clock: Clock) -> None:
+        self._recorder = recorder
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._rows: dict[str, RunRow] = {}
+
+    def launched(self, claimed: Claimed) -> None:
+        """Tell that a run was claimed and its code is being started."""
+        row = _row(claimed)
+        with self._lock:
+            self._rows[row.run_id] = row
+        self._recorder.queued(row)
+
+    def started(self, event: RunStarted) -> None:
+        """Tell that its handler begins."""
+        now = self._clock.now()
+        with self._lock:
+            row = self._rows.get(event.run_id)
+            if row is None:
+                return
+            row = self._rows[event.run_id] = replace(row, started_at=now)
+        self._recorder.queued(row)
+
+    def ended(self, event: RunEnded) -> None:
+        """Tell how it ended, with everything that is known of it."""
+        with self._lock:
+            row = self._rows.pop(event.run_id, None)
+        if row is None:
+            return
+        ended = replace(
+            row,
+            ended_at=self._clock.now(),
+            outcome=str(event.outcome),
+            message=event.message,
+            traceback=event.traceback,
+            exit_code=event.exit_code,
+            signal=event.signal,
+            peak_memory_kb=event.peak_memory_kb,
+            cpu_s=event.cpu_s,
+            duration_s=event.duration_s,
+            log_path=event.log_path,
+            dropped_bytes=event.dropped_bytes,
+        )
+        self._recorder.ended(ended)
+
+
+def _row(claimed: Claimed) -> RunRow:
+    run, marker, cursor = claimed.run, claimed.marker, claimed.cursor
+    return RunRow(
+        run_id=marker.run,
+        job=claimed.job,
+        uid=cursor.uid,
+        item=claimed.item,
+        items=run.items,
+        fire=run.run_fire,
+        cause=str(run.cause),
+        attempt=run.attempt,
+        executor=marker.executor,
+        incarnation=claimed.incarnation,
+        token=cursor.token,
+        queued_at=marker.started_at,
+        param=run.param,
+        job_param=run.job_param,
+        by=run.by,
+    )
