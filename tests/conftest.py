@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shardsched.registry.zookeeper import ZooKeeperRegistry
+from tests.registry.postgres_server import PostgresMissingError, PostgresServer
 from tests.tcp_proxy import TcpProxy
 from tests.zookeeper_server import ServerProcess, ZooKeeperMissingError
 from tests.zookeeper_source import running_server
@@ -84,3 +85,28 @@ def make_zk(zookeeper: Server, zk_chroot: str) -> Iterator[Callable[..., ZooKeep
     yield make
     for registry in made:
         registry.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One PostgreSQL for the whole session; each test takes a schema of its own, and none stops it."""
+    yield from _running()
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL of the test's own, to be stopped and killed."""
+    yield from _running()
+
+
+def _running() -> Iterator[PostgresServer]:
+    try:
+        server = PostgresServer()
+    except PostgresMissingError as error:
+        missing(str(error))
+        return
+    try:
+        server.start()
+        yield server
+    finally:
+        server.close()

@@ -72,7 +72,7 @@ def run_values(run: RunRow) -> dict[str, Any]:
     }
 
 
-def run_row(values: Mapping[str, Any]) -> RunRow:
+def run_row(values: Mapping[Any, Any]) -> RunRow:
     """Return the run in columns of which ``traceback`` and ``log_tail`` may be missing."""
     return RunRow(
         run_id=values["run_id"],
@@ -123,7 +123,7 @@ def event_values(event_id: str, event: EventRow) -> dict[str, Any]:
     }
 
 
-def event_row(values: Mapping[str, Any]) -> EventRow:
+def event_row(values: Mapping[Any, Any]) -> EventRow:
     """Return the event in columns."""
     return EventRow(
         at=moment(values["at_us"]),

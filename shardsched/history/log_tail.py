@@ -28,7 +28,4 @@ def log_tail(path: str) -> str:
         return ""
     finally:
         os.close(fd)
-    if begin:
-        # Not from the middle of a line, unless that is all there is.
-        data = data[data.find(b"\n") + 1 :]
-    return clean_output(data)
+    return clean_output(data, is_cut=begin > 0)

@@ -45,10 +45,18 @@ def clean_end(text: str, limit: int) -> str:
     return _storable(text)
 
 
-def clean_output(data: bytes) -> str:
-    """Return the end of an output as text for people, without what steers terminals; 64 KiB at most."""
+def clean_output(data: bytes, *, is_cut: bool = False) -> str:
+    """Return the end of an output as text for people, without what steers terminals; 64 KiB at most.
+
+    Args:
+        data: The output, or its end.
+        is_cut: Whether it begins somewhere within.
+    """
     text = data.decode(errors="replace").replace("\r\n", "\n")
-    return _last_bytes(_CONTROL.sub("", _ESCAPE.sub("", text)))
+    text = _CONTROL.sub("", _ESCAPE.sub("", text))
+    tail = _last_bytes(text)
+    # Not from the middle of a line, unless that is all there is.
+    return tail[tail.find("\n") + 1 :] if is_cut or len(tail) < len(text) else tail
 
 
 def clean_tail(text: str) -> str:
@@ -86,10 +94,11 @@ def _plain(value: object, depth: int) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if depth and isinstance(value, dict):
-        return {str(key)[:MAX_TEXT]: _plain(each, depth - 1) for key, each in value.items()}
+        return {str(_plain(key, 0)): _plain(each, depth - 1) for key, each in value.items()}
     if depth and isinstance(value, list | tuple | set | frozenset):
         return [_plain(each, depth - 1) for each in value]
-    return str(value)[:MAX_TEXT]
+    # Not its text, which may be endless or fail.
+    return f"<{type(value).__name__}>"
 
 
 def clean_count(value: int) -> int:
