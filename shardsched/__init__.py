@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 from shardsched.execution.context import ShardingContext
 from shardsched.execution.decorator import sharded_job
+
+# A library leaves it to the program whether and where its records are written.
+logging.getLogger("shardsched").addHandler(logging.NullHandler())
 
 __version__ = "0.1.0"
 __all__ = ["ShardingContext", "__version__", "sharded_job"]

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import random
+import threading
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from shardsched.errors import HistoryError
+from shardsched.history.engine import Database
 from shardsched.history.recorder import NullRecorder, Recorder
+from shardsched.history.retention import prune
+from shardsched.history.sweep import sweep_lost
 from shardsched.loop.chronicle import Chronicle
 from shardsched.loop.event_tap import EventTap
 from shardsched.settings import NO_HISTORY
+from shardsched.worker import Worker
 
 if TYPE_CHECKING:
     from shardsched.clock import Clock
@@ -17,6 +25,12 @@ if TYPE_CHECKING:
     from shardsched.history.recorder import RecorderState, Recording
     from shardsched.settings import ExecutorSettings
 
+logger = logging.getLogger(__name__)
+
+SWEEP_S = 15.0
+"""Between two looks of the leader for runs whose executors are gone."""
+PRUNE_S = 3_600.0
+"""Between two clearings of what is old."""
 CLOSE_S = 3.0
 """How long the last records may take to reach the database; what is left then is kept on disk."""
 
@@ -29,24 +43,57 @@ class Historian:
     """
 
     def __init__(self, settings: ExecutorSettings, clock: Clock, mirror: Mirror) -> None:
+        self._settings = settings
+        self._clock = clock
         self._mirror = mirror
         self._recorder = _recorder(settings, clock)
         self._tap = EventTap(self._recorder, settings.name, self._config_of)
         self.chronicle = Chronicle(self._recorder, clock)
+        self._database = None if settings.history == NO_HISTORY else Database(settings.history)
+        self._prunes_at = clock.boot() + PRUNE_S
+        self._ending = threading.Event()
+        self._keeper = Worker("shardsched-history", self._keep_order)
 
     def start(self) -> None:
         """Begin."""
         self._recorder.start()
         self._tap.attach()
+        if self._database is not None:
+            self._keeper.start()
 
     def stop(self) -> None:
         """End, when nothing happens any more."""
+        self._ending.set()
+        self._keeper.stop()
         self._tap.detach()
         self._recorder.close(CLOSE_S)
 
     def state(self) -> RecorderState:
         """Return where records go at present."""
         return self._recorder.state()
+
+    def _keep_order(self) -> float:
+        """As the leader, mark lost runs and let old rows go; in a thread of its own, since a database may be slow."""
+        leader = self._mirror.fleet().leader if self._mirror.is_complete else None
+        if self._database is not None and leader is not None and leader.name == self._settings.name:
+            try:
+                self._sweep(self._database)
+                self._prune(self._database)
+            except HistoryError as error:
+                logger.debug("the history is not put in order for now: %s", error)
+        return SWEEP_S
+
+    def _sweep(self, database: Database) -> None:
+        now = self._clock.now()
+        alive = {record.incarnation for record in self._mirror.fleet().executors.values()}
+        older_than = now - timedelta(seconds=2 * self._settings.session_timeout_s)
+        namespace = self._settings.namespace
+        sweep_lost(database, namespace, alive_incarnations=alive, older_than=older_than, now=now)
+
+    def _prune(self, database: Database) -> None:
+        if self._clock.boot() >= self._prunes_at:
+            self._prunes_at = self._clock.boot() + PRUNE_S
+            prune(database, self._settings.namespace, stop=self._ending, clock=self._clock)
 
     def _config_of(self, job: str) -> JobConfig | None:
         entry = self._mirror.entry(job)

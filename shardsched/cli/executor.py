@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from shardsched.cli.connection import open_admin, registry_options, who_asks
+from shardsched.cli.journal import tell
 from shardsched.cli.output import json_option, write_json, write_line
 from shardsched.cli.screen import write_executors
 
@@ -47,6 +48,8 @@ def drain(name: str, reason: str, place: Place, *, now: bool) -> None:
     with open_admin(place) as admin:
         is_changed = admin.executors.drain(name, now=now, reason=reason, by=who_asks())
     write_line(f"{name}: drained" if is_changed else f"{name}: was drained already")
+    if is_changed:
+        tell(place, "command_drain", executor=name, message=reason, now=now)
 
 
 @executor.command()
@@ -57,3 +60,5 @@ def undrain(name: str, place: Place) -> None:
     with open_admin(place) as admin:
         is_changed = admin.executors.undrain(name)
     write_line(f"{name}: takes items again" if is_changed else f"{name}: was not drained")
+    if is_changed:
+        tell(place, "command_undrain", executor=name)

@@ -10,6 +10,7 @@ import click
 from shardsched.cli.connection import open_admin, registry_options, who_asks
 from shardsched.cli.error import FAILED
 from shardsched.cli.job_option import given_settings, job_options
+from shardsched.cli.journal import DELETED, tell
 from shardsched.cli.output import json_option, write_json, write_line
 from shardsched.cli.screen import write_job, write_jobs
 from shardsched.core.item import format_items, parse_items
@@ -65,6 +66,7 @@ def create(name: str, place: Place, **options: Any) -> None:
     with open_admin(place) as admin:
         admin.jobs.create(name, settings)
     write_line(f"{name}: created")
+    tell(place, "command_create", job=name, settings=sorted(settings))
 
 
 @job.command()
@@ -83,6 +85,8 @@ def update(name: str, version: int | None, place: Place, **options: Any) -> None
     with open_admin(place) as admin:
         change = admin.jobs.update(name, settings, expected_version=version)
     _write_change(change, "is so already")
+    if change.changed:
+        tell(place, "command_update", job=name, settings=list(change.changed), version=change.version)
 
 
 @job.command()
@@ -93,6 +97,8 @@ def pause(name: str, place: Place) -> None:
     with open_admin(place) as admin:
         change = admin.jobs.pause(name)
     write_line(f"{name}: paused" if change.changed else f"{name}: was paused already")
+    if change.changed:
+        tell(place, "command_pause", job=name)
 
 
 @job.command()
@@ -103,6 +109,8 @@ def resume(name: str, place: Place) -> None:
     with open_admin(place) as admin:
         change = admin.jobs.resume(name)
     write_line(f"{name}: resumed" if change.changed else f"{name}: was not paused")
+    if change.changed:
+        tell(place, "command_resume", job=name)
 
 
 @job.command()
@@ -118,6 +126,7 @@ def trigger(name: str, param: str | None, items: str | None, place: Place) -> No
     owners = ", ".join(f"{format_items(mine)} on {executor}" for executor, mine in receipt.owners.items())
     waiting = f"; items {format_items(receipt.waiting)} wait for an owner" if receipt.waiting else ""
     write_line(f"{name}: triggered (number {receipt.number}): items {owners}{waiting}")
+    tell(place, "command_trigger", job=name, number=receipt.number, items=items or "all")
 
 
 @job.command()
@@ -129,6 +138,7 @@ def stop(name: str, place: Place) -> None:
         receipt = admin.commands.stop(name, by=who_asks())
     what = f"items {format_items(receipt.running)} are being stopped" if receipt.running else "nothing ran"
     write_line(f"{name}: {what}")
+    tell(place, "command_stop", job=name, items=format_items(receipt.running))
 
 
 @job.command()
@@ -144,6 +154,7 @@ def delete(name: str, wait_s: float, place: Place, *, yes: bool) -> None:
             click.confirm(f"Delete job {name} and all that is stored of it?", abort=True, err=True)
         removal = admin.jobs.delete(name, wait_s=wait_s, by=who_asks())
     _write_removal(removal)
+    tell(place, DELETED, job=name)
     if not removal.is_done:
         raise SystemExit(FAILED)
 

@@ -31,10 +31,16 @@ class CommandLine:
     """The registry."""
     namespace: str
     """The namespace."""
+    history: str = "none"
+    """The history database."""
 
     def __call__(self, *arguments: str, stdin: str | None = None) -> Result:
         """Run a command with the registry and namespace of the test."""
-        environment = {"SHARDSCHED_REGISTRY": self.url, "SHARDSCHED_NAMESPACE": self.namespace}
+        environment = {
+            "SHARDSCHED_REGISTRY": self.url,
+            "SHARDSCHED_NAMESPACE": self.namespace,
+            "SHARDSCHED_HISTORY": self.history,
+        }
         return CliRunner(env=environment).invoke(main, list(arguments), input=stdin)
 
     def ok(self, *arguments: str) -> str:
