@@ -8,6 +8,7 @@ The drawing below is compared with the classes by a test::
     │   ├── CronExpressionError
     │   ├── ItemParameterError
     │   ├── SettingsError
+    │   ├── JobFileError
     │   └── HandlerImportError
     ├── NotFoundError
     │   ├── JobNotFoundError
@@ -93,6 +94,21 @@ class ItemParameterError(ConfigurationError):
 
 class SettingsError(ConfigurationError):
     """Raised when an option, an environment variable or a URL is refused."""
+
+
+class JobFileError(ConfigurationError):
+    """Raised when a whole file of jobs cannot be read; one bad entry of it is told and left out instead.
+
+    Attributes:
+        reason: What is wrong and what to do.
+        line: The line at fault, counted from 1; None when it is the whole file.
+    """
+
+    def __init__(self, reason: str, *, line: int | None = None) -> None:
+        where = "" if line is None else f", line {line}"
+        super().__init__(f"the job file cannot be read{where}: {reason}")
+        self.reason = reason
+        self.line = line
 
 
 class HandlerImportError(ConfigurationError):
