@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardsched.admin.admin import Admin
-from shardsched.admin.job import JobChange, Registration
+from shardsched.admin.change import JobChange, Registration
 from shardsched.admin.removal import Removal
 
 __all__ = ["Admin", "JobChange", "Registration", "Removal"]

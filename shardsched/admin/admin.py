@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.admin.command import JobCommands
 from shardsched.admin.doctor import Doctor
+from shardsched.admin.exchange import Exchange
 from shardsched.admin.executor import Executors
 from shardsched.admin.job import Jobs
 from shardsched.admin.reader import Reader
@@ -27,6 +28,7 @@ class Admin:
 
     Attributes:
         jobs: Creating, changing, pausing and deleting jobs.
+        exchange: Exporting and importing them.
         commands: Triggering and stopping them.
         executors: Draining executors.
         doctor: Finding and mending what is wrong in the registry.
@@ -36,6 +38,7 @@ class Admin:
         reader = Reader(registry, paths)
         self._status = StatusCollector(reader, clock)
         self.jobs = Jobs(registry, paths, clock)
+        self.exchange = Exchange(registry, paths, clock, self.jobs)
         self.commands = JobCommands(registry, paths, clock)
         self.executors = Executors(registry, paths, clock)
         self.doctor = Doctor(registry, paths, clock)

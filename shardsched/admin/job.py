@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from shardsched.admin.change import JobChange, Registration
 from shardsched.admin.race import ATTEMPT_COUNT, until_won
 from shardsched.admin.reader import Reader
 from shardsched.admin.removal import JobRemoval
@@ -36,34 +37,6 @@ if TYPE_CHECKING:
     from shardsched.registry.base import Node, Registry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobChange:
-    """What a change did."""
-
-    job: str
-    """The job."""
-    version: int
-    """The configuration's version now."""
-    changed: tuple[str, ...]
-    """The settings that have another value now, by the names people use; empty if nothing was to be done."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registration:
-    """What became of a job that code describes."""
-
-    job: str
-    """The job."""
-    is_created: bool = False
-    """Whether it was created now."""
-    is_updated: bool = False
-    """Whether the registry's copy was changed to the code's."""
-    differences: tuple[str, ...] = ()
-    """The settings in which the registry's copy differed from the code's, by the names people use."""
-    fault: str | None = None
-    """Why the registry's copy was left as it is although it cannot be used, or None."""
-
-
 class Jobs:
     """The jobs of one namespace. **Thread:** any; nothing is kept between calls."""
 
@@ -87,13 +60,14 @@ class Jobs:
         """
         return self._reader.entry(name)
 
-    def create(self, name: str, settings: Mapping[str, Any]) -> JobConfig:
-        """Create a job whose handler a living executor hosts.
+    def create(self, name: str, settings: Mapping[str, Any], *, must_be_hosted: bool = True) -> JobConfig:
+        """Create a job.
 
         Args:
             name: The job's name.
             settings: Settings by the decorator's names; ``handler`` and ``cron`` at least. The handler is its name, or
                 ``module:function`` where only one handler is that function.
+            must_be_hosted: Whether a living executor must host the handler; else the job may wait for one.
 
         **Atomicity:** the job and the nodes above its items, all together. **Unknown:** read the job before repeating.
 
@@ -103,7 +77,8 @@ class Jobs:
             RegistryUnavailableError: No answer.
         """
         config = new_job(name, uuid.uuid4().hex, settings, self._clock.now())
-        config = replace(config, handler=self._hosted(config.handler))
+        if must_be_hosted:
+            config = replace(config, handler=self._hosted(config.handler))
         self._write_new(config)
         return config
 
@@ -208,13 +183,21 @@ class Jobs:
             )
         raise JobConfigError(message, setting="handler")
 
-    def update(self, name: str, changes: Mapping[str, Any], *, expected_version: int | None = None) -> JobChange:
+    def update(
+        self,
+        name: str,
+        changes: Mapping[str, Any],
+        *,
+        expected_version: int | None = None,
+        must_be_hosted: bool = True,
+    ) -> JobChange:
         """Change settings of a job, or mend a stored setting that cannot be read by giving it anew.
 
         Args:
             name: The job's name.
             changes: Settings by the decorator's names.
             expected_version: The version that the changes were decided on; None to change whatever is there.
+            must_be_hosted: Whether a living executor must host a handler that is given.
 
         **Atomicity:** all changes or none. **Unknown:** read the job before repeating.
 
@@ -226,14 +209,16 @@ class Jobs:
             CorruptNodeError: The stored record cannot be read, also with these changes.
             RegistryUnavailableError: No answer.
         """
-        return self._update(name, make_settings(changes), expected_version=expected_version, is_by_hand=True)
+        return self._update(
+            name, make_settings(changes), expected_version=expected_version, must_be_hosted=must_be_hosted
+        )
 
     def _update(
-        self, name: str, changes: dict[str, Any], *, expected_version: int | None, is_by_hand: bool = False
+        self, name: str, changes: dict[str, Any], *, expected_version: int | None, must_be_hosted: bool = False
     ) -> JobChange:
         name = self._reader.known_job(name)
         check_job_name(name)
-        if is_by_hand and "handler" in changes:
+        if must_be_hosted and "handler" in changes:
             changes["handler"] = self._hosted(changes["handler"])
         return until_won(lambda: self._try_update(name, changes, expected_version), self._paths.job(name))
 
