@@ -9,6 +9,7 @@ import click
 
 from shardsched.cli.connection import open_admin, registry_options, who_asks
 from shardsched.cli.error import FAILED
+from shardsched.cli.job_file import export_jobs, import_jobs
 from shardsched.cli.job_option import given_settings, job_options
 from shardsched.cli.journal import DELETED, tell
 from shardsched.cli.output import json_option, write_json, write_line
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 
 @click.group()
 def job() -> None:
-    """See, create, change, trigger, stop and delete jobs."""
+    """See, create, change, trigger, stop, delete, export and import jobs."""
+
+
+job.add_command(export_jobs)
+job.add_command(import_jobs)
 
 
 @job.command("list")

@@ -29,7 +29,7 @@ _COMMANDS = {
 
 _SUMMARIES = {
     "run": "Run an executor that hosts the handlers of some modules.",
-    "job": "See, create, change, trigger, stop and delete jobs.",
+    "job": "See, create, change, trigger, stop, delete, export and import jobs.",
     "executor": "See and drain executors.",
     "status": "Show who lives, what runs, what fires next, and why something does not.",
     "history": "Show the last runs, the newest first; or one run whole, or events.",
