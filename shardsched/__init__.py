@@ -6,9 +6,18 @@ import logging
 
 from shardsched.execution.context import ShardingContext
 from shardsched.execution.decorator import sharded_job
+from shardsched.execution.kinds import dataflow_job, http_job, scrapy_job, shell_job
 
 # A library leaves it to the program whether and where its records are written.
 logging.getLogger("shardsched").addHandler(logging.NullHandler())
 
 __version__ = "0.1.0"
-__all__ = ["ShardingContext", "__version__", "sharded_job"]
+__all__ = [
+    "ShardingContext",
+    "__version__",
+    "dataflow_job",
+    "http_job",
+    "scrapy_job",
+    "sharded_job",
+    "shell_job",
+]

@@ -266,7 +266,7 @@ class ExecutionError(ShardschedError):
 
 
 class RunFailedError(ExecutionError):
-    """Raised when user code failed; its exception is the cause."""
+    """Raised by a handler to have its run fail with one sentence, without a traceback."""
 
 
 class RunTimeoutError(ExecutionError):

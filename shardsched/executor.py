@@ -29,6 +29,7 @@ from shardsched.core.events import Event
 from shardsched.core.paths import Paths
 from shardsched.errors import RegistryError
 from shardsched.execution.handlers import TABLE, load_modules
+from shardsched.execution.kinds.builtin import builtin_places
 from shardsched.historian import Historian
 from shardsched.identity import own_record
 from shardsched.keeper import Keeper
@@ -129,7 +130,7 @@ class Executor:
             self._dispatch.sweep()
             self._registry.open()
             ensure_namespace(self._registry, self._paths)
-            record = own_record(self.settings, self._clock, TABLE.places())
+            record = own_record(self.settings, self._clock, TABLE.places() | builtin_places())
             home = self.settings.home()
             self._membership = Membership(self._registry, self._paths, self._clock, self._lease, record, home)
             self._membership.join()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardsched.admin.reader import is_abandoned
 from shardsched.core.codec import time_text
+from shardsched.core.secret import shown_task
 from shardsched.core.setting import public_settings
 from shardsched.core.view import ItemView
 
@@ -86,7 +87,7 @@ def job_details(status: JobStatus) -> Document:
     entry = status.entry
     config, commands, assignment = entry.config, entry.commands, entry.assignment
     document = job_document(status)
-    document |= public_settings(config) if config else {}
+    document |= public_settings(config) | {"task": shown_task(config.task)} if config else {}
     document |= {
         "uid": config.uid if config else None,
         "armed_at": time_text(config.armed_at) if config else None,

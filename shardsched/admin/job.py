@@ -15,6 +15,7 @@ from shardsched.coordination.removal import remove_job_nodes
 from shardsched.core.job_record import decode_job, encode_job
 from shardsched.core.name import check_job_name
 from shardsched.core.setting import PUBLIC_NAMES, changed_job, differing_settings, make_settings, new_job
+from shardsched.core.task import is_builtin
 from shardsched.errors import (
     ConfigurationError,
     ConflictError,
@@ -159,11 +160,13 @@ class Jobs:
         raise JobExistsError(job=config.name)
 
     def _hosted(self, handler: str) -> str:
-        """Return the name of the hosted handler that is meant.
+        """Return the name of the hosted handler that is meant; a built-in one need not be hosted yet.
 
         Raises:
             JobConfigError: No living executor hosts it, or several handlers are that function.
         """
+        if is_builtin(handler):
+            return handler
         hosted = {
             name: code for record in self._reader.members().executors.values() for name, code in record.handlers.items()
         }

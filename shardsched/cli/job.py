@@ -14,6 +14,7 @@ from shardsched.cli.job_option import given_settings, job_options
 from shardsched.cli.journal import DELETED, tell
 from shardsched.cli.output import json_option, write_json, write_line
 from shardsched.cli.screen import write_job, write_jobs
+from shardsched.cli.task_option import merged_task, take_task, task_options, without_task
 from shardsched.core.item import format_items, parse_items
 
 if TYPE_CHECKING:
@@ -61,13 +62,20 @@ def show(name: str, place: Place, *, as_json: bool) -> None:
 
 @job.command()
 @click.argument("name", metavar="JOB")
-@click.option("--handler", required=True, help="Name of a handler that an executor hosts, or its module:function.")
+@click.option("--handler", help="Name of a handler that an executor hosts, or its module:function.")
 @click.option("--cron", required=True, help="When it fires: 5 fields are Unix cron, 6 or 7 Quartz.")
+@task_options
 @job_options
 @registry_options
 def create(name: str, place: Place, **options: Any) -> None:
-    """Create a job for a handler that an executor hosts."""
+    """Create a job: for a handler that an executor hosts, or by --shell, --shell-string, --url or --spider."""
+    handler, task = take_task(options)
     settings = given_settings(options)
+    if handler is not None:
+        settings |= {"handler": handler, "task": task}
+    if "handler" not in settings:
+        message = "what does it run? give --handler, --shell, --shell-string, --url or --spider"
+        raise click.UsageError(message)
     with open_admin(place) as admin:
         admin.jobs.create(name, settings)
     write_line(f"{name}: created")
@@ -79,15 +87,23 @@ def create(name: str, place: Place, **options: Any) -> None:
 @click.option("--handler", help="Name of a handler that an executor hosts, or its module:function.")
 @click.option("--cron", help="When it fires.")
 @click.option("--version", "version", type=int, help="Change only this version, and nothing newer.")
+@task_options
 @job_options
 @registry_options
 def update(name: str, version: int | None, place: Place, **options: Any) -> None:
     """Change settings of a job; what is not given stays."""
-    settings = given_settings(options)
-    if not settings:
+    handler, task = take_task(options)
+    settings = given_settings(options) | without_task(options.get("handler"))
+    if not settings and handler is None:
         message = "nothing to change; give a setting, such as --cron or --items"
         raise click.UsageError(message)
     with open_admin(place) as admin:
+        if handler is not None:
+            entry = admin.jobs.entry(name)
+            # What is kept of the task was read: somebody else's change must not be undone by it.
+            version = entry.version if version is None else version
+            stored = entry.config.task if entry.config and entry.config.handler == handler else {}
+            settings |= {"handler": handler, "task": merged_task(stored, task)}
         change = admin.jobs.update(name, settings, expected_version=version)
     _write_change(change, "is so already")
     if change.changed:

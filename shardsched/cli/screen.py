@@ -140,6 +140,7 @@ def write_job(job: JobStatus) -> None:
 
 _SHOWN = (
     "handler",
+    "task",
     "cron",
     "timezone",
     "items",

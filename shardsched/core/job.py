@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from shardsched.core.cron import Cron, parse_cron
+from shardsched.core.task import is_builtin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -153,6 +154,11 @@ class JobConfig:
             CronExpressionError: The expression or the zone is not valid.
         """
         return parse_cron(self.cron, self.timezone)
+
+    @property
+    def run_isolation(self) -> Isolation:
+        """Where its items run whatever is stored: a program or a spider would take the place of the executor."""
+        return Isolation.PROCESS if is_builtin(self.handler) else self.isolation
 
     def item_param(self, item: int) -> str:
         """Return the parameter of an item, empty where none is given."""

@@ -23,6 +23,7 @@ from shardsched.core.job import (
 )
 from shardsched.core.job_record import encode_job
 from shardsched.core.name import check_job_name, check_text
+from shardsched.core.task import check_task
 from shardsched.errors import JobConfigError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def check_job(config: JobConfig, now: datetime) -> JobConfig:
     _check_backoff(config)
     _check_texts(config)
     _check_lists(config)
+    check_task(config.handler, config.task)
     check_can_fire(config.parsed_cron(), now)
     size = len(encode_job(config))
     if size > MAX_CONFIG_BYTES:
@@ -143,6 +145,9 @@ def _check_texts(config: JobConfig) -> None:
     if not config.handler:
         raise JobConfigError("handler is empty; give the name of a handler that an executor hosts", setting="handler")
     check_text(config.handler, "handler", JobConfigError, 512)
+    if config.isolation != config.run_isolation:
+        message = f"isolation is {config.isolation!r}; {config.handler} runs in a process only, leave isolation out"
+        raise JobConfigError(message, setting="isolation")
     check_text(config.description, "description", JobConfigError, 2_000)
     check_text(config.param, "param", JobConfigError, 64 * 1024)
     for item, param in config.item_params.items():

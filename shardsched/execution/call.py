@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shardsched.execution.context import ShardingContext
     from shardsched.execution.stop_flag import StopFlag
 
+from shardsched.errors import RunFailedError
 from shardsched.execution.stop_flag import StopRequested
 
 MAX_MESSAGE_CHARS = 2_000
@@ -77,6 +78,8 @@ def call_handler(
             _run_coroutine(value, stop_flag, on_loop)
     except SystemExit as error:
         return _exited(error)
+    except RunFailedError as error:
+        return CallEnd(ending=Ending.FAILED, message=str(error)[:MAX_MESSAGE_CHARS], exit_code=1)
     except (StopRequested, asyncio.CancelledError) as error:
         if stop_flag.requested:
             return CallEnd(ending=Ending.STOPPED)

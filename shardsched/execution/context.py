@@ -48,6 +48,7 @@ class ShardingContext:
         fencing_token: Grows with every claim of the item; put it into own writes and refuse smaller ones.
         executor: Name of the executor that runs it.
         log: Logger whose records name the job and the item.
+        stats: Numbers and texts by name that are kept with the run's end; 16 KiB as JSON at most.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class ShardingContext:
         self.log: logging.LoggerAdapter[logging.Logger] = logging.LoggerAdapter(
             logger, {"job": job, "item": item, "run_id": run_id}
         )
+        self.stats: dict[str, Any] = {}
         self._stop_flag = stop_flag or StopFlag()
 
     @classmethod

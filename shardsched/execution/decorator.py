@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from shardsched.execution.dataflow import as_function
 from shardsched.execution.handlers import TABLE, Handler
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def sharded_job(
     """Make a function the handler of a job, and describe the job.
 
     The function is called with a `ShardingContext`, once for each sharding item of each fire, and may be ``async``. It
-    is returned unchanged, so that a test can call it. What is said here creates the job when an executor that imports
+    is returned unchanged, so that a test can call it. A class with ``fetch`` and ``process`` is a flow of batches.
+
+    What is said here creates the job when an executor that imports
     the module joins a fleet without it; afterwards the registry's copy wins unless `overwrite` is set. Settings are
     checked at that moment.
 
@@ -123,7 +126,8 @@ def sharded_job(
     def decorate(function: _F) -> _F:
         module = getattr(function, "__module__", "")
         qualname = getattr(function, "__qualname__", repr(function))
-        TABLE.add(Handler(name=name, function=function, module=module, qualname=qualname, settings=settings))
+        code = as_function(function)
+        TABLE.add(Handler(name=name, function=code, module=module, qualname=qualname, settings=settings))
         return function
 
     return decorate

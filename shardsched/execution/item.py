@@ -19,18 +19,24 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from shardsched.core.task import SHELL, is_builtin
+from shardsched.errors import JobConfigError
 from shardsched.execution.call import CallEnd, call_handler
 from shardsched.execution.context import ShardingContext
 from shardsched.execution.frame import FrameError, receive_blocking, send_blocking
 from shardsched.execution.handlers import TABLE
 from shardsched.execution.kernel import SignalSwitch, die_with_parent
+from shardsched.execution.kinds.builtin import builtin_function
+from shardsched.execution.kinds.shell import become_program
 from shardsched.execution.process_tree import Mark, wear
+from shardsched.execution.report import unstarted
+from shardsched.execution.stats import clean_stats
 from shardsched.execution.stop_flag import StopFlag
 
 if TYPE_CHECKING:
     import asyncio
     import socket
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 OOM_SCORE_ADJ = 500
@@ -91,7 +97,7 @@ def run_item(channel: socket.socket, order: Mapping[str, Any], failures: Mapping
     code = 1
     try:
         _settle(Mark(*order["mark"]))
-        end = _call(order, failures)
+        end = become_program(channel, order) if order["handler"] == SHELL else _call(order, failures)
         code = end["exit_code"]
         if end.get("traceback"):
             sys.stderr.write(end["traceback"])
@@ -118,25 +124,40 @@ def _settle(mark: Mark) -> None:
 
 
 def _call(order: Mapping[str, Any], failures: Mapping[str, str]) -> dict[str, Any]:
-    handler = TABLE.get(order["handler"])
-    if handler is None:
-        return _no_handler(order["handler"], failures)
     stop_flag = StopFlag()
+    try:
+        function = _function(order, stop_flag)
+    except JobConfigError as error:
+        return unstarted(str(error))
+    if function is None:
+        return _no_handler(order["handler"], failures)
     switch = SignalSwitch(signal.SIGTERM, lambda *_: stop_flag.request())
     stop_flag.call_on_watch(switch.turn_on)
     try:
         context = ShardingContext.from_fields(order["context"], stop_flag)
     except (KeyError, TypeError, ValueError) as error:
-        return _unstarted(f"bad context: {error!r}")
+        return unstarted(f"bad context: {error!r}")
 
     def on_loop(loop: asyncio.AbstractEventLoop) -> None:
         # The loop's own way wakes a loop that is just about to wait; a plain handler could come too early for it.
         loop.add_signal_handler(signal.SIGTERM, stop_flag.request)
 
-    return _report(call_handler(handler.function, context, stop_flag, on_loop), stop_flag)
+    return _report(call_handler(function, context, stop_flag, on_loop), stop_flag, context.stats)
 
 
-def _report(end: CallEnd, stop_flag: StopFlag) -> dict[str, Any]:
+def _function(order: Mapping[str, Any], stop_flag: StopFlag) -> Callable[[ShardingContext], Any] | None:
+    """Return what is to be called, None if there is no such handler.
+
+    Raises:
+        JobConfigError: The stored task of a built-in handler is not valid.
+    """
+    if is_builtin(order["handler"]):
+        return builtin_function(order["handler"], order["context"].get("task"), stop_flag)
+    handler = TABLE.get(order["handler"])
+    return None if handler is None else handler.function
+
+
+def _report(end: CallEnd, stop_flag: StopFlag, stats: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "end",
         "ending": end.ending,
@@ -144,24 +165,15 @@ def _report(end: CallEnd, stop_flag: StopFlag) -> dict[str, Any]:
         "traceback": end.traceback,
         "exit_code": end.exit_code,
         "asked_to_stop": stop_flag.requested,
+        "stats": clean_stats(stats),
     }
 
 
 def _no_handler(name: str, failures: Mapping[str, str]) -> dict[str, Any]:
     if failures:
         message = f"there is no handler {name!r}, and these modules could not be imported: {', '.join(failures)}"
-        return _unstarted(message, "\n".join(failures.values()))
-    return _unstarted(f"there is no handler {name!r} in the modules of this executor; name the module that defines it")
-
-
-def _unstarted(message: str, traceback_text: str = "") -> dict[str, Any]:
-    return {
-        "type": "end",
-        "ending": "start_failed",
-        "message": message,
-        "traceback": traceback_text,
-        "exit_code": 1,
-    }
+        return unstarted(message, "\n".join(failures.values()))
+    return unstarted(f"there is no handler {name!r} in the modules of this executor; name the module that defines it")
 
 
 def _flush() -> None:

@@ -19,7 +19,7 @@ class Outcome(StrEnum):
     OK = "ok"
     """The handler returned."""
     FAILED = "failed"
-    """It raised, or its process exited with a code other than 0."""
+    """It raised, or its process exited with a code that does not say success."""
     NO_RESULT = "no_result"
     """Its process exited with code 0 before the handler returned."""
     TIMEOUT = "timeout"
@@ -62,6 +62,9 @@ class Verdict(NamedTuple):
     """The exception in full, where there was one."""
 
 
+MAX_SAID_CHARS = 64_000
+"""Of what an item says the end is kept, so that it always fits a message to the executor."""
+
 _FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
 
 
@@ -73,26 +76,40 @@ def judge(stop: Stop | None, status: int, report: Mapping[str, object] | None, *
     Args:
         stop: Why it was asked to stop, None if it was not.
         status: Its wait status.
-        report: What it said of itself at its end, None if nothing.
+        report: What it said of itself at its end, None if nothing. One that has become a program said so before, with
+            the exit codes that are good.
         is_oom: Whether the kernel killed something for want of memory meanwhile.
     """
-    said = {key: str(value) for key, value in (report or {}).items()}
-    ending, message, traceback = said.get("ending"), said.get("message", ""), said.get("traceback", "")
+    said = {key: str(value)[-MAX_SAID_CHARS:] for key, value in (report or {}).items()}
+    ending, message, traceback = said.get("ending", ""), said.get("message", ""), said.get("traceback", "")
     if ending == "ok" and status == 0 and not (report or {}).get("asked_to_stop"):
         return Verdict(Outcome.OK)
     if stop is not None:
         return Verdict(stop.outcome, f"{stop.message}; {message}" if message else stop.message, traceback)
     if ending == "start_failed":
         return Verdict(Outcome.START_FAILED, message, traceback)
+    if ending == "program" and status >= 0:
+        return _judge_code(status, (report or {}).get("ok_codes"))
+    return _judge_alone(status, ending, Verdict(Outcome.FAILED, message, traceback), is_oom=is_oom)
+
+
+def _judge_alone(status: int, ending: str, failed: Verdict, *, is_oom: bool) -> Verdict:
+    """Return the verdict on a handler that nobody asked to stop."""
     if status < 0:
         return _judge_signal(-status, is_oom=is_oom)
     if ending == "stopped":
         return Verdict(Outcome.KILLED, "was asked to stop from outside")
     if ending == "failed" or status != 0:
-        return Verdict(Outcome.FAILED, message or f"ended with exit code {status} without a result", traceback)
+        return failed._replace(message=failed.message or f"ended with exit code {status} without a result")
     if ending == "ok":
         return Verdict(Outcome.OK)
     return Verdict(Outcome.NO_RESULT, "the process ended before the handler returned")
+
+
+def _judge_code(status: int, ok_codes: object) -> Verdict:
+    if isinstance(ok_codes, list) and status in ok_codes:
+        return Verdict(Outcome.OK)
+    return Verdict(Outcome.FAILED, f"exited with code {status}")
 
 
 def judge_unstarted(stop: Stop) -> Verdict:

@@ -21,7 +21,7 @@ import signal
 from pathlib import Path
 from typing import NamedTuple
 
-ENVIRONMENT_NAME = "SHARDSCHED_ITEM"
+ENVIRONMENT_NAME = "SHARDSCHED_MARK"
 _PROC = Path("/proc")
 _RLIMIT_LOCKS = 10
 _LIMITS_LINE = b"\nMax file locks"

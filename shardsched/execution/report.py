@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardsched.execution.outcome import Outcome
 from shardsched.execution.run import PoolReady, RunEnded, RunSpec
+from shardsched.execution.stats import clean_stats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,19 @@ def ended_event(spec: RunSpec, message: Mapping[str, Any]) -> RunEnded:
         duration_s=message.get("duration_s", 0.0),
         log_path=message["log"],
         dropped_bytes=message["dropped_bytes"],
+        stats=clean_stats(message.get("stats")),
     )
+
+
+def unstarted(message: str, traceback_text: str = "") -> dict[str, Any]:
+    """Return what an item says of itself when its code cannot be started."""
+    return {
+        "type": "end",
+        "ending": "start_failed",
+        "message": message,
+        "traceback": traceback_text,
+        "exit_code": 1,
+    }
 
 
 def lost_event(spec: RunSpec, outcome: Outcome, message: str, duration_s: float, log_path: str) -> RunEnded:

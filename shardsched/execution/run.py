@@ -102,6 +102,8 @@ class RunEnded:
     """Where its output is, empty if it could not be kept."""
     dropped_bytes: int = 0
     """How much output was over the limit."""
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    """What it counted: numbers and texts by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

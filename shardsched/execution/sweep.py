@@ -17,6 +17,7 @@ from shardsched.execution.process_tree import (
     signal_process,
     stat_of,
 )
+from shardsched.execution.stats import clean_stats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -106,7 +107,8 @@ def close_ward(ward: Ward, has_oom_grown: Callable[[], bool]) -> dict[str, Any]:
 def note_report(ward: Ward, messages: list[dict[str, Any]]) -> None:
     """Keep what a process said of its end; the first word counts."""
     for message in messages:
-        if message.get("type") == "end" and ward.report is None:
+        # A process that is about to become a program says so; it says more only if that fails.
+        if message.get("type") == "end" and (ward.report is None or ward.report.get("ending") == "program"):
             ward.report = message
 
 
@@ -120,4 +122,5 @@ def ended(ward: Ward, verdict: Verdict) -> dict[str, Any]:
         "traceback": verdict.traceback,
         "log": ward.log_path,
         "dropped_bytes": ward.close_log(),
+        "stats": clean_stats((ward.report or {}).get("stats")),
     }

@@ -21,6 +21,7 @@ from shardsched.execution.handlers import TABLE
 from shardsched.execution.lease import Lease
 from shardsched.execution.outcome import Outcome, Stop, judge_unstarted
 from shardsched.execution.run import PoolEvent, RunEnded, RunSpec, RunStarted, RunWarned
+from shardsched.execution.stats import clean_stats
 from shardsched.execution.stop_flag import StopFlag
 
 if TYPE_CHECKING:
@@ -221,11 +222,12 @@ class ThreadPool:
             stop = run.stop
         if stop is not None:
             message = f"{stop.message}; {end.message}" if end.message else stop.message
-            self._end(run, stop.outcome, CallEnd(ending=end.ending, message=message, traceback=end.traceback))
+            end = CallEnd(ending=end.ending, message=message, traceback=end.traceback)
+            self._end(run, stop.outcome, end, context.stats)
         else:
-            self._end(run, Outcome.OK if end.ending is Ending.OK else Outcome.FAILED, end)
+            self._end(run, Outcome.OK if end.ending is Ending.OK else Outcome.FAILED, end, context.stats)
 
-    def _end(self, run: _ThreadRun, outcome: Outcome, end: CallEnd) -> None:
+    def _end(self, run: _ThreadRun, outcome: Outcome, end: CallEnd, stats: object = None) -> None:
         spec = run.spec
         duration_s = 0.0 if run.started_at is None else self._clock.boot() - run.started_at
         self._tell(
@@ -237,6 +239,7 @@ class ThreadPool:
                 message=end.message,
                 traceback=end.traceback,
                 duration_s=duration_s,
+                stats=clean_stats(stats),
             )
         )
         # Only now, so that whoever compares `running` with what it knows has been told of the end before.

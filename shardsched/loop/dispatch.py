@@ -89,7 +89,7 @@ class Dispatch:
         """Start a run's code; it ends with exactly one `Ended`, also when it cannot be started."""
         spec = _spec(claimed, config)
         self._chronicle.launched(claimed)
-        if config.isolation is Isolation.THREAD:
+        if spec.isolation is Isolation.THREAD:
             self._in_thread.add(spec.run_id)
             self._threads.launch(spec, claimed.incarnation)
         else:
@@ -135,7 +135,7 @@ def _spec(claimed: Claimed, config: JobConfig) -> RunSpec:
         item=claimed.item,
         items=run.items,
         handler=config.handler,
-        isolation=config.isolation,
+        isolation=config.run_isolation,
         context={
             "job": claimed.job,
             "item": claimed.item,
@@ -148,6 +148,7 @@ def _spec(claimed: Claimed, config: JobConfig) -> RunSpec:
             "cause": run.cause,
             "fencing_token": claimed.cursor.token,
             "executor": marker.executor,
+            **({"task": dict(config.task)} if config.task else {}),
         },
         timeout_s=config.timeout_s,
         warn_after_s=config.warn_after_s,

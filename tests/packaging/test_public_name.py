@@ -10,7 +10,8 @@ import shardsched
 
 def test_public_names_are_these() -> None:
     """A name more or less is a decision, not an accident."""
-    assert set(shardsched.__all__) == {"ShardingContext", "__version__", "sharded_job"}
+    kinds = {"dataflow_job", "http_job", "scrapy_job", "shell_job"}
+    assert set(shardsched.__all__) == {"ShardingContext", "__version__", "sharded_job"} | kinds
     assert all(hasattr(shardsched, name) for name in shardsched.__all__)
 
 
