@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -95,15 +95,28 @@ def leader_records() -> st.SearchStrategy[LeaderRecord]:
     return st.builds(LeaderRecord, name=names(), incarnation=texts(), epoch=counts())
 
 
+def tasks() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    """Built-in handlers, each with a task that it takes."""
+    words = texts()
+    return st.one_of(
+        st.tuples(
+            st.just("@shell"), st.fixed_dictionaries({"argv": st.lists(words, max_size=3).map(lambda a: ["x", *a])})
+        ),
+        st.just(("@http", {"url": "https://shop.example/{item}", "expect": "200-299"})),
+        st.just(("@scrapy", {"spider": "shop:Shelf", "settings": {"DOWNLOAD_DELAY": 1}})),
+    )
+
+
 @st.composite
 def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_000) -> JobConfig:
     """Configurations that `check_job` takes."""
     items = draw(st.integers(1, 12) | st.integers(1, max_items))
     seconds = st.floats(0.1, 1000)
+    handler, task = draw(st.tuples(st.sampled_from(HANDLERS), st.just({})) | tasks())
     return JobConfig(
         name=draw(names()) if name is None else name,
         uid=draw(texts()),
-        handler=draw(st.sampled_from(HANDLERS)),
+        handler=handler,
         cron=draw(st.sampled_from(_CRONS)),
         armed_at=draw(times()),
         timezone=draw(st.sampled_from(["UTC", "Europe/Paris", "GMT+8"])),
@@ -116,7 +129,7 @@ def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_00
         timeout_s=draw(st.none() | seconds),
         warn_after_s=draw(st.none() | seconds),
         stop_grace_s=draw(st.floats(0, 60)),
-        isolation=draw(st.sampled_from(Isolation)),
+        isolation=Isolation.PROCESS if task else draw(st.sampled_from(Isolation)),
         strategy=draw(st.sampled_from(Strategy)),
         labels=draw(st.just({}) | st.dictionaries(st.just("zone"), st.sampled_from(_ZONES))),
         priority=draw(st.integers(-1000, 1000)),
@@ -126,7 +139,7 @@ def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_00
         after=tuple(draw(st.lists(names(), max_size=2, unique=True))),
         after_mode=draw(st.sampled_from(AfterMode)),
         after_on=draw(st.sampled_from(AfterOn)),
-        task=draw(st.dictionaries(texts(), texts(), max_size=2)),
+        task=task,
         retries=draw(st.integers(0, 100)),
         retry_delay_s=draw(seconds),
         retry_backoff=draw(st.floats(1, 10)),

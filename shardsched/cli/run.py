@@ -39,7 +39,7 @@ STOP_LIMIT_S = 10.0
 
 
 @click.command()
-@click.argument("modules", nargs=-1, required=True, metavar="MODULE...")
+@click.argument("modules", nargs=-1, metavar="[MODULE...]")
 @click.option("--name", help="The executor's name, unique in the namespace [default: host and process id].")
 @click.option("--slots", type=int, default=DEFAULT_SLOTS, show_default=True, help="Items run at once.")
 @click.option(
@@ -78,7 +78,7 @@ def run(
     log_json: bool,
     verbose: bool,
 ) -> None:
-    """Run an executor that hosts the handlers of some modules.
+    """Run an executor that hosts the handlers of some modules; the built-in ones need none.
 
     It joins the fleet, runs the items that it is given, and goes on until it gets SIGTERM or SIGINT: then its items
     have --grace seconds to finish. A second signal stops them at once.

@@ -11,7 +11,7 @@ import click
 from shardsched.core.task import HTTP, SCRAPY, SHELL, is_builtin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     Command = Callable[..., Any]
 

@@ -49,9 +49,8 @@ def sharded_job(
     The function is called with a `ShardingContext`, once for each sharding item of each fire, and may be ``async``. It
     is returned unchanged, so that a test can call it. A class with ``fetch`` and ``process`` is a flow of batches.
 
-    What is said here creates the job when an executor that imports
-    the module joins a fleet without it; afterwards the registry's copy wins unless `overwrite` is set. Settings are
-    checked at that moment.
+    What is said here creates the job when an executor that imports the module joins a fleet without it; afterwards the
+    registry's copy wins unless `overwrite` is set. Settings are checked at that moment.
 
     Args:
         name: Name of the job and of the handler, unique in the fleet.

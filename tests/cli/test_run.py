@@ -137,8 +137,7 @@ def test_run_module_that_cannot_be_imported_shows_its_traceback(
 
 def test_run_wrong_settings_are_one_line() -> None:
     """Settings are checked before anything else happens."""
-    for options in (["--slots", "0"], ["--session-timeout", "0.1"], ["--label", "x"], ["--name", "a/b"], []):
-        arguments = ["run", *(["handlers"] if options else []), *options]
-        result = CliRunner().invoke(main, arguments)
+    for options in (["--slots", "0"], ["--session-timeout", "0.1"], ["--label", "x"], ["--name", "a/b"]):
+        result = CliRunner().invoke(main, ["run", "handlers", *options])
         assert result.exit_code == 2, result.output
         assert len(result.stderr.splitlines()) == 1
