@@ -103,8 +103,6 @@ def _check_lists(config: JobConfig) -> None:
             raise JobConfigError(message, setting=setting)
         for text in values:
             check_text(text, f"a value of {setting}", JobConfigError, 128)
-    if not isinstance(config.task, Mapping):
-        raise JobConfigError("task is not a mapping; give the keys that its kind takes", setting="task")
     check_text(config.on_failure, "on_failure", JobConfigError, 512)
     items: Any = config.disabled_items
     for item in items:

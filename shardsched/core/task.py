@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shardsched.core import task_value
 from shardsched.errors import JobConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 SHELL = "@shell"
 """Runs a program: ``argv``, or ``shell`` for a line of ``/bin/sh``."""
@@ -72,21 +73,31 @@ def is_builtin(handler: str) -> bool:
     return handler.startswith("@")
 
 
-def check_task(handler: str, task: Mapping[str, Any]) -> None:
+def check_task(handler: str, task: Any) -> None:
     """Refuse a task that its handler cannot do.
+
+    Args:
+        handler: Name of the handler, built in or not.
+        task: As it was given or is stored.
 
     Raises:
         JobConfigError: With the key at fault and what to give.
     """
+    if not isinstance(task, Mapping):
+        raise JobConfigError("task is not a mapping; give the keys that its kind takes", setting="task")
     if not is_builtin(handler):
         if task:
             message = f"task is for {', '.join(BUILTIN_HANDLERS)}; leave it out for the handler {handler!r}"
             raise JobConfigError(message, setting="task")
         return
-    keys = _KEYS.get(handler)
-    if keys is None:
+    if handler not in _KEYS:
         message = f"there is no built-in handler {handler!r}; there are {', '.join(BUILTIN_HANDLERS)}"
         raise JobConfigError(message, setting="handler")
+    _check_keys(handler, task)
+
+
+def _check_keys(handler: str, task: Mapping[str, Any]) -> None:
+    keys = _KEYS[handler]
     for key, value in task.items():
         fault = keys[key](value) if key in keys else f"is not known; {handler} takes {', '.join(keys)}"
         if fault is not None:

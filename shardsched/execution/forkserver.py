@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _MAX_TRACEBACK_CHARS = 16_000
 _DESCRIPTOR_COUNT = 2
 """Each request is one byte with two descriptors: the item's channel and its output."""
-_CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0x40000000)
 
 
 def serve(order: Mapping[str, Any]) -> None:
@@ -53,9 +52,12 @@ def serve(order: Mapping[str, Any]) -> None:
     ready = {"type": "ready", "threads": _thread_count(), "failures": failures, "handlers": TABLE.names()}
     send_blocking(warden, ready)
     while True:
-        data, descriptors, _, _ = socket.recv_fds(warden, 1, _DESCRIPTOR_COUNT, _CLOSE_ON_EXEC)
+        data, descriptors, _, _ = socket.recv_fds(warden, 1, _DESCRIPTOR_COUNT)
         if not data:
             return
+        for descriptor in descriptors:
+            # Not by a flag of the call: recv_fds takes flags and does not hand them on (CPython 3.11).
+            os.set_inheritable(descriptor, False)
         _start_item(warden, descriptors, order["warden"], failures)
 
 

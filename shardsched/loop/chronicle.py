@@ -60,6 +60,7 @@ class Chronicle:
             duration_s=event.duration_s,
             log_path=event.log_path,
             dropped_bytes=event.dropped_bytes,
+            stats=event.stats,
         )
         self._recorder.ended(ended)
 

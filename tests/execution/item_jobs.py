@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import logging
 import os
 import re
@@ -12,10 +14,12 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shardsched import ShardingContext, sharded_job
+from shardsched import ShardingContext, dataflow_job, sharded_job
+from shardsched.errors import RunFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,6 +228,134 @@ def signals_itself(ctx: ShardingContext) -> None:
 def thread_left_behind(ctx: ShardingContext) -> None:
     """Return although a thread that is no daemon goes on."""
     threading.Thread(target=hang, daemon=False).start()
+
+
+@job
+def counts(ctx: ShardingContext) -> None:
+    """Count in every way there is."""
+    ctx.stats |= {
+        "pages": 3,
+        "share": 0.5,
+        "shelf": "fiction",
+        "huge": 10**30,
+        "nan": float("nan"),
+        "at": ctx.fire_time,
+    }
+    ctx.stats["text"] = "x" * 5_000 + "\0"
+    ctx.stats[3] = None  # type: ignore[index]  # as some will do
+
+
+@job
+def counts_too_much(ctx: ShardingContext) -> None:
+    """Count more than is kept, and a thing that cannot be written out."""
+
+    class Odd:
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    ctx.stats["odd"] = Odd()
+    ctx.stats |= {f"page {number}": "x" * 100 for number in range(10_000)}
+
+
+@job
+def raises_unpicklable(ctx: ShardingContext) -> None:
+    """Fail with an exception that cannot leave the process as an object."""
+
+    class LocalError(Exception):
+        def __init__(self, lock: object) -> None:
+            super().__init__("holds a lock")
+            self.lock = lock
+
+        def __reduce__(self) -> str:
+            raise TypeError
+
+    raise LocalError(threading.Lock())
+
+
+@job
+def says_nonsense(ctx: ShardingContext) -> None:
+    """Tell the warden of an end that no item of ours would tell, over every socket there is."""
+    message = {"type": "end", "ending": "ok", "message": "\u20ac" * 2_000_000, "stats": {"n": 10**400, "deep": [[]]}}
+    body = json.dumps(message, ensure_ascii=False).encode().replace(b'"deep"', b'"bad": NaN, "deep"')
+    for descriptor in range(3, 64):
+        with contextlib.suppress(OSError):
+            sock = socket.socket(fileno=os.dup(descriptor))
+            sock.sendall(len(body).to_bytes(4, "big") + body)
+    os._exit(0)
+
+
+@job
+def hungry(ctx: ShardingContext) -> None:
+    """Take memory until there is none."""
+    note_pid(ctx, os.getpid())
+    taken = []
+    while True:
+        taken.append(bytearray(b"x" * (8 << 20)))
+
+
+@job
+def refuses(ctx: ShardingContext) -> None:
+    """Fail with one sentence."""
+    raise RunFailedError("the shop is shut")
+
+
+@job
+def pools_processes(ctx: ShardingContext) -> None:
+    """Share work among processes of its own."""
+    with ProcessPoolExecutor(2) as pool:
+        print(sum(pool.map(abs, range(-10, 0))))
+
+
+class _Flow:
+    """Batches of pages; the item's parameter says how many there are."""
+
+    def __init__(self) -> None:
+        self.left = 0
+
+    def fetch(self, ctx: ShardingContext) -> list[str] | None:
+        """Return two pages, or None."""
+        if "batches" in ctx.stats and ctx.stats["batches"] >= int(ctx.param or "3"):
+            return None
+        return ["a", "b"]
+
+    def process(self, ctx: ShardingContext, batch: list[str]) -> None:
+        """Print them."""
+        print(*batch)
+
+
+@sharded_job("flow", cron=YEARLY)
+class Flow(_Flow):
+    """Goes on until there are no pages."""
+
+
+@sharded_job("flow_once", cron=YEARLY)
+class FlowOnce(_Flow):
+    """Works one batch."""
+
+    streaming = False
+
+
+@sharded_job("flow_async", cron=YEARLY)
+class FlowAsync(_Flow):
+    """Works batches as a coroutine."""
+
+    async def process(self, ctx: ShardingContext, batch: list[str]) -> None:  # type: ignore[override]  # as users may
+        """Print them after a while."""
+        await asyncio.sleep(0.001)
+        print("async", *batch)
+
+
+def _endless(ctx: ShardingContext) -> list[int]:
+    return [1]
+
+
+def _slow(ctx: ShardingContext, batch: list[int]) -> None:
+    note_pid(ctx, os.getpid())
+    _NEVER.wait(0.3)
+    print("batch done")
+
+
+dataflow_job("flow_endless", fetch=_endless, process=_slow, cron=YEARLY)
 
 
 @job

@@ -47,7 +47,9 @@ def noted_pids(folder: Path, run_id: str = "*") -> list[int]:
     return [int(path.suffix[1:]) for path in folder.glob(f"{run_id}.*") if path.suffix[1:].isdigit()]
 
 
-def spec(handler: str, run_id: str, notes: Path | str = "", param: str = "", **settings: Any) -> RunSpec:
+def spec(
+    handler: str, run_id: str, notes: Path | str = "", param: str = "", task: Any = None, **settings: Any
+) -> RunSpec:
     """Return what to run."""
     context = {
         "job": handler,
@@ -57,7 +59,7 @@ def spec(handler: str, run_id: str, notes: Path | str = "", param: str = "", **s
         "job_param": str(notes),
         "param": param,
         "fire_time": "2026-01-01T00:00:00+00:00",
-    }
+    } | ({} if task is None else {"task": task})
     return RunSpec(run_id=run_id, job=handler, item=0, items=1, handler=handler, context=context, **settings)
 
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shardsched.core.task import HTTP, SCRAPY, SHELL, check_task
-from shardsched.errors import JobConfigError
 from shardsched.execution.kinds.request import make_request
 from shardsched.execution.kinds.spider import run_spider
 
@@ -41,8 +40,6 @@ def builtin_function(name: str, task: Any, stop_flag: StopFlag) -> Callable[[Sha
     Raises:
         JobConfigError: The task is not valid.
     """
-    if not isinstance(task, dict):
-        raise JobConfigError(f"{name} has no task; give the job one", setting="task")
     check_task(name, task)
     if name == HTTP:
         return partial(make_request, task=task)
