@@ -13,6 +13,7 @@ _WORDS = re.compile(
     r"auth|cookie|token|secret|passw|pwd|passphrase|credential|session|signature|api[-_]?key|access[-_]?key|private",
     re.IGNORECASE,
 )
+_PASSWORD = re.compile(r"(://[^/?#@:\s]*):[^/?#@\s]*@")
 _QUERY_VALUE = re.compile(r"([?&;])([^=&;#]+)=([^&;#]*)")
 
 
@@ -22,12 +23,16 @@ def looks_secret(name: str) -> bool:
 
 
 def shown_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by name, those of secrets hidden."""
-    return {name: HIDDEN if looks_secret(name) else value for name, value in values.items()}
+    """Return values by name, those of secrets hidden, and those within URLs."""
+    return {
+        name: HIDDEN if looks_secret(name) else shown_url(value) if isinstance(value, str) else value
+        for name, value in values.items()
+    }
 
 
 def shown_url(url: str) -> str:
-    """Return a URL with the secrets of its query hidden."""
+    """Return a URL with its password and the secrets of its query hidden."""
+    url = _PASSWORD.sub(rf"\1:{HIDDEN}@", url)
     return _QUERY_VALUE.sub(lambda found: f"{found[1]}{found[2]}={HIDDEN if looks_secret(found[2]) else found[3]}", url)
 
 

@@ -102,13 +102,13 @@ def test_task_is_shown_without_its_secrets() -> None:
     task = {
         "url": "https://shop.example/x?a=1&token=abc&b=2#token=x",
         "headers": {"Authorization": "Bearer abc", "Accept": "text/html"},
-        "env": {"DB_PASSWORD": "abc", "LANG": "C"},
+        "env": {"DB_PASSWORD": "abc", "LANG": "C", "DB": "postgresql://me:abc@db/shop"},
         "argv": ["x"],
     }
     shown = shown_task(task)
     assert "abc" not in json.dumps(shown)
     assert shown["headers"] == {"Authorization": HIDDEN, "Accept": "text/html"}
-    assert shown["env"] == {"DB_PASSWORD": HIDDEN, "LANG": "C"}
+    assert shown["env"] == {"DB_PASSWORD": HIDDEN, "LANG": "C", "DB": f"postgresql://me:{HIDDEN}@db/shop"}
     assert shown["url"].startswith("https://shop.example/x?a=1&token=***&b=2")
     assert shown["argv"] == ["x"]
     assert shown_url("https://shop.example/") == "https://shop.example/"

@@ -123,7 +123,8 @@ def test_program_gets_only_what_it_should(pool: PoolUnderTest) -> None:
     end = pool.run("@shell", task={"argv": ["printenv", "SHELF", "SHARDSCHED_JOB"], "env": {"SHELF": "fiction"}})
     assert pool.log(end) == "fiction\n@shell\n"
     end = run_line(pool, "grep SigIgn /proc/self/status")
-    assert int(pool.log(end).split()[1], 16) == 0
+    # Above 31 are those of the C library and of real time, which nobody here has touched.
+    assert int(pool.log(end).split()[1], 16) & 0x7FFFFFFF == 0
 
 
 def test_program_whose_reader_leaves_ends_quietly(pool: PoolUnderTest) -> None:

@@ -57,9 +57,9 @@ def run_spider(ctx: ShardingContext, task: Mapping[str, Any], stop_flag: StopFla
     arguments = {name: getattr(ctx, name) for name in GIVEN_ARGUMENTS} | {"fire_time": ctx.fire_time.isoformat()}
     process.crawl(crawler, **arguments, **task.get("args", {})).addErrback(failures.append)
     _reactor_loop(process, stop_flag)
-    ctx.stats |= crawler.stats.get_stats()
     if failures:
         raise RunFailedError(f"the spider could not run: {failures[0].getErrorMessage()}") from failures[0].value
+    ctx.stats |= crawler.stats.get_stats()
     if reasons != [_FINISHED]:
         raise RunFailedError(f"the spider was closed with the reason {(reasons or ['none'])[0]!r}; the log says why")
 
