@@ -55,7 +55,7 @@ def test_spider_crawls_and_its_counts_are_kept(crawl: Callable[..., tuple[PoolUn
     assert end.stats["response_received_count"] > end.stats["item_scraped_count"] >= 5
     log = pool.log(end)
     assert "for item 0 of 1" in log
-    assert "Telnet" not in log
+    assert "listening" not in log
     assert "DEBUG" not in log
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from shardsched.execution.context import ShardingContext
     from shardsched.execution.stop_flag import StopFlag
 
-_DEFAULTS = {"TELNETCONSOLE_ENABLED": False}
-"""Settings that differ from Scrapy's own, since nobody watches one spider of many by telnet."""
+_DEFAULTS = {"TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
+"""Settings that differ from Scrapy's own: a run opens no ports that nobody asked for."""
 _FINISHED = "finished"
 
 
@@ -40,7 +40,8 @@ def run_spider(ctx: ShardingContext, task: Mapping[str, Any], stop_flag: StopFla
     from scrapy.utils.project import get_project_settings  # noqa: PLC0415
 
     settings = _settings(get_project_settings(), task)
-    process = CrawlerProcess(settings, install_root_handler=False)
+    _set_log_level(settings)
+    process = CrawlerProcess(settings)
     crawler = process.create_crawler(_spider(task["spider"]))
     reasons: list[str] = []
     failures: list[Failure] = []
@@ -67,9 +68,18 @@ def run_spider(ctx: ShardingContext, task: Mapping[str, Any], stop_flag: StopFla
 def _settings(settings: Settings, task: Mapping[str, Any]) -> Settings:
     settings.setdict(_DEFAULTS, priority="addon")
     settings.setdict(task.get("settings", {}), priority="cmdline")
-    if settings.getpriority("LOG_LEVEL"):
-        logging.getLogger().setLevel(settings["LOG_LEVEL"])
+    settings.set("LOG_INSTALL_ROOT_HANDLER", False, priority="cmdline")
     return settings
+
+
+def _set_log_level(settings: Settings) -> None:
+    """Log from INFO on unless told, where Scrapy would from DEBUG on."""
+    level = settings["LOG_LEVEL"] if settings.getpriority("LOG_LEVEL") else logging.INFO
+    root = logging.getLogger()
+    root.setLevel(level)
+    for handler in root.handlers:
+        # Scrapy opens its own loggers wide, so what is not wanted is held up here.
+        handler.setLevel(level)
 
 
 def _spider(name: str) -> type[Spider] | str:
