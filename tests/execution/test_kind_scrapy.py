@@ -56,7 +56,7 @@ def test_spider_crawls_and_its_counts_are_kept(crawl: Callable[..., tuple[PoolUn
     log = pool.log(end)
     assert "for item 0 of 1" in log
     assert "listening" not in log
-    assert "DEBUG" not in log
+    assert "DEBUG scrapy" not in log
 
 
 def test_spider_gets_its_run_and_its_own_arguments(crawl: Callable[..., tuple[PoolUnderTest, RunEnded]]) -> None:
