@@ -137,11 +137,21 @@ def test_export_hides_secrets_and_import_takes_them_from_the_stored_job() -> Non
     assert "t0p" not in str(step.changes)
 
 
+def test_export_hides_the_password_within_a_variable_and_import_restores_it() -> None:
+    """A secret that is only a part of a value is hidden and taken back like a whole one."""
+    task = {"argv": ["x"], "env": {"DB": "postgresql://me:s3cret@db/shop", "LANG": "C"}}
+    config = replace(CONFIG, handler="@shell", task=task)
+    settings = job_document([config])["jobs"]["books"]
+    assert settings["task"]["env"] == {"DB": "postgresql://me:***@db/shop", "LANG": "C"}
+    assert plan(settings, stored(config=config)).steps[0].action is Action.UNCHANGED
+
+
 @pytest.mark.parametrize(
     ("task", "name"),
     [
         ({"url": "https://a", "headers": {"Authorization": "***"}}, "headers.Authorization"),
         ({"url": "https://a?token=***"}, "url"),
+        ({"url": "https://a", "headers": {"X-Proxy": "http://me:***@b/"}}, "headers.X-Proxy"),
     ],
 )
 def test_import_without_the_hidden_secrets_is_refused(task: dict[str, Any], name: str) -> None:
