@@ -100,6 +100,18 @@ def test_run_joins_runs_and_ends_cleanly_on_sigterm(
     assert {"executor_joined", "executor_stopping"} <= {json.loads(line).get("event") for line in log.splitlines()}
 
 
+def test_run_without_a_module_runs_the_built_in_handlers(
+    run: Callable[..., subprocess.Popen[str]], admin: Admin, tmp_path: Path
+) -> None:
+    """An executor needs no code of anybody's to run programs, here one every second."""
+    task = {"argv": ["touch", "ran by {item} of {items}"], "cwd": str(tmp_path)}
+    admin.jobs.create("touches", {"handler": "@shell", "cron": "* * * * * ?", "items": 2, "task": task})
+    process = run("--name", "e1", "--grace", "0")
+    eventually(lambda: len(list(tmp_path.glob("ran by * of 2"))) == 2, timeout_s=60)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 0
+
+
 def test_run_second_signal_does_not_wait_for_items(run: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
     """The first signal lets items finish; a second one stops them at once."""
     process = run("handlers", "--grace", "600")

@@ -17,6 +17,7 @@ OK = {"ending": "ok"}
 OK_AFTER_REQUEST = {"ending": "ok", "asked_to_stop": True}
 STOPPED = {"ending": "stopped", "asked_to_stop": True}
 UNSAID = "the process ended before the handler returned"
+PROGRAM = {"ending": "program", "ok_codes": [0, 3]}
 FAILED = {"ending": "failed", "message": "KeyError: 1", "traceback": "Traceback"}
 
 
@@ -43,6 +44,13 @@ FAILED = {"ending": "failed", "message": "KeyError: 1", "traceback": "Traceback"
         (None, -60, None, False, Outcome.CRASHED, "crashed (signal 60); the log has the stack"),
         (None, 0, STOPPED, False, Outcome.KILLED, "was asked to stop from outside"),
         (None, 0, OK_AFTER_REQUEST, False, Outcome.OK, ""),
+        (None, 0, PROGRAM, False, Outcome.OK, ""),
+        (None, 3, PROGRAM, False, Outcome.OK, ""),
+        (None, 4, PROGRAM, False, Outcome.FAILED, "exited with code 4"),
+        (None, 0, {"ending": "program", "ok_codes": {}}, False, Outcome.FAILED, "exited with code 0"),
+        (None, -9, PROGRAM, False, Outcome.KILLED, "killed from outside (SIGKILL)"),
+        (STOP, 0, PROGRAM, False, Outcome.STOPPED, "asked"),
+        (TIMEOUT, -9, PROGRAM, False, Outcome.TIMEOUT, "too long"),
         (None, 1, {"ending": "start_failed", "message": "none"}, False, Outcome.START_FAILED, "none"),
     ],
 )  # fmt: skip
