@@ -30,7 +30,9 @@ The drawing below is compared with the classes by a test::
     ├── ExecutionError
     │   ├── RunFailedError
     │   ├── RunTimeoutError
-    │   └── ShutdownError
+    │   ├── ShutdownError
+    │   ├── StaleTokenError
+    │   └── CheckpointError
     └── HistoryError
         ├── HistoryUnavailableError
         └── HistorySchemaError
@@ -275,6 +277,38 @@ class RunTimeoutError(ExecutionError):
 
 class ShutdownError(ExecutionError):
     """Raised when a run is asked of an executor that is stopping."""
+
+
+class StaleTokenError(ExecutionError):
+    """Raised when a run saves its checkpoint whose claim of the item is over; nothing was saved.
+
+    Attributes:
+        job: The job.
+        item: The item.
+        reason: Why.
+    """
+
+    def __init__(self, *, job: str, item: int, reason: str) -> None:
+        super().__init__(f"the checkpoint of {job}/{item} was not saved: {reason}; end this run, another goes on")
+        self.job = job
+        self.item = item
+        self.reason = reason
+
+
+class CheckpointError(ExecutionError):
+    """Raised when a checkpoint cannot be saved or loaded.
+
+    Attributes:
+        job: The job.
+        item: The item.
+        reason: What became of it and why.
+    """
+
+    def __init__(self, *, job: str, item: int, reason: str) -> None:
+        super().__init__(f"the checkpoint of {job}/{item} {reason}")
+        self.job = job
+        self.item = item
+        self.reason = reason
 
 
 class HistoryError(ShardschedError):

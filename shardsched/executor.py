@@ -34,6 +34,7 @@ from shardsched.historian import Historian
 from shardsched.identity import own_record
 from shardsched.keeper import Keeper
 from shardsched.leader import Leader
+from shardsched.loop.clerk import Clerk
 from shardsched.loop.dispatch import Dispatch
 from shardsched.loop.message import Interrupt, Resync, SessionEnded, Stopping, Vanished
 from shardsched.loop.step import Loop
@@ -80,7 +81,10 @@ class Executor:
         self._timer = Timer(clock, self._wake_loop)
         self._historian = Historian(self.settings, clock, self._mirror)
         chronicle = self._historian.chronicle
-        self._dispatch = Dispatch(settings=self.settings, clock=clock, post=self._post, chronicle=chronicle)
+        clerk = Clerk(self._registry, self._paths, self._lease, clock)
+        self._dispatch = Dispatch(
+            settings=self.settings, clock=clock, post=self._post, chronicle=chronicle, clerk=clerk
+        )
         self._loop = Loop(
             name=settings.name,
             slots=settings.slots,

@@ -9,7 +9,18 @@ from shardsched.core.name import check_namespace
 CONTROL_PLANE = ("executors", "drained", "leader", "jobs", "assignments", "commands")
 """What every executor mirrors: it changes seldom. Items and markers change at every fire and are not in it."""
 
-PERSISTENT_ROOTS = ("sessions", "executors", "load", "drained", "jobs", "assignments", "commands", "items", "running")
+PERSISTENT_ROOTS = (
+    "sessions",
+    "executors",
+    "load",
+    "drained",
+    "jobs",
+    "assignments",
+    "commands",
+    "items",
+    "running",
+    "checkpoints",
+)
 """Nodes made once in a namespace, under which the others stand."""
 
 
@@ -89,6 +100,14 @@ class Paths:
     def marker(self, job: str, item: int) -> str:
         """An item's marker while it runs (ephemeral)."""
         return f"/{self.namespace}/running/{job}/{item}"
+
+    def checkpoints(self, job: str) -> str:
+        """The node above a job's checkpoints."""
+        return f"/{self.namespace}/checkpoints/{job}"
+
+    def checkpoint(self, job: str, item: int) -> str:
+        """An item's checkpoint."""
+        return f"/{self.namespace}/checkpoints/{job}/{item}"
 
 
 def last_part(path: str) -> str:

@@ -9,11 +9,14 @@ import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from shardsched.execution.checkpoint import SavedState
 from shardsched.execution.key import Key, item_of
 from shardsched.execution.stop_flag import StopFlag, StopRequested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from shardsched.execution.checkpoint import Ask
 
 __all__ = ["ShardingContext", "StopRequested"]
 
@@ -66,6 +69,7 @@ class ShardingContext:
         fencing_token: int = 0,
         executor: str = "",
         stop_flag: StopFlag | None = None,
+        ask: Ask | None = None,
     ) -> None:
         self.job = job
         self.item = item
@@ -83,12 +87,18 @@ class ShardingContext:
         )
         self.stats: dict[str, Any] = {}
         self._stop_flag = stop_flag or StopFlag()
+        self._saved_state = SavedState(job, item, ask)
 
     @classmethod
-    def from_fields(cls, fields: Mapping[str, Any], stop_flag: StopFlag) -> ShardingContext:
+    def from_fields(cls, fields: Mapping[str, Any], stop_flag: StopFlag, ask: Ask | None = None) -> ShardingContext:
         """Return the context that plain JSON fields describe; ``fire_time`` is ISO 8601 with an offset.
 
         Unknown fields are passed over, so that an older fork server can serve a newer executor.
+
+        Args:
+            fields: What `RunSpec.context` has.
+            stop_flag: The run's request to stop.
+            ask: Asks the executor for what only it can do; None to keep checkpoints in memory.
 
         Raises:
             KeyError: ``job``, ``item`` or ``items`` is missing.
@@ -98,7 +108,7 @@ class ShardingContext:
         known: dict[str, Any] = {name: fields[name] for name in optional if fields.get(name) is not None}
         if fields.get("fire_time") is not None:
             known["fire_time"] = datetime.fromisoformat(fields["fire_time"])
-        return cls(job=fields["job"], item=fields["item"], items=fields["items"], stop_flag=stop_flag, **known)
+        return cls(job=fields["job"], item=fields["item"], items=fields["items"], stop_flag=stop_flag, ask=ask, **known)
 
     def __repr__(self) -> str:
         return f"ShardingContext(job={self.job!r}, item={self.item}, items={self.items}, run_id={self.run_id!r})"
@@ -120,6 +130,37 @@ class ShardingContext:
         """
         if self._stop_flag.watch():
             raise StopRequested
+
+    def save(self, state: Any) -> None:
+        """Save a small JSON value for this item, in place of what it saved before; None clears it.
+
+        It is stored when this returns. A later run of the item, for this fire or another, gets it from `load`. In a
+        context made by hand it is kept in memory. It waits for the registry, as long as the lease of the executor
+        lasts; within a coroutine it holds up the event loop, so use ``await asyncio.to_thread(ctx.save, state)``.
+
+        **Atomicity:** all of it or nothing. **Thread:** any of the item's process; not in processes that it forks.
+
+        Args:
+            state: Texts, numbers, truth values and None in lists and dicts with texts as keys; at most 64 KiB as JSON.
+
+        Raises:
+            StaleTokenError: The claim of this run is over; nothing was saved.
+            CheckpointError: It is not JSON or too large, and the earlier one stays; or the lease ended before the
+                registry answered, and it may have been saved or not.
+        """
+        self._saved_state.save(state)
+
+    def load(self, default: Any = None) -> Any:
+        """Return what this item saved last, by whichever run, or a default where there is nothing.
+
+        The registry is asked once, at the first call. What is returned is the caller's own: changing it saves nothing.
+
+        **Thread:** as for `save`.
+
+        Raises:
+            CheckpointError: What is stored cannot be read, or the registry did not answer within the lease.
+        """
+        return self._saved_state.load(default)
 
     def owns(self, key: Key) -> bool:
         """Return whether a key belongs to this item.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shardsched.execution.frame import FrameError
 from shardsched.execution.oom_counter import OomCounter
 from shardsched.execution.outcome import Outcome, Stop, Verdict, judge_unstarted
+from shardsched.execution.passage import give_answer, pass_asks
 from shardsched.execution.process_tree import MAX_NUMBER, Mark, signal_group
 from shardsched.execution.starter import Starter
 from shardsched.execution.sweep import (
@@ -33,10 +34,6 @@ _START_PATIENCE_S = 10.0
 """How long a process may take to greet; a guess, a hundred times what a busy machine needs."""
 _MAX_TRY_COUNT = 2
 """A process that ends before it greets is mostly due to a fork server that was killed; the next one will do."""
-_SWEEP_WAIT_S = 0.002
-_SLOW_SWEEP_WAIT_S = 0.05
-_FAST_SWEEP_COUNT = 100
-"""After so many passes what is left hangs in the kernel, and there is no hurry any more."""
 
 
 class Custody:
@@ -80,10 +77,7 @@ class Custody:
     def next_moment(self) -> float:
         """Return when `check` must be called, if nothing happens before."""
         now = self._clock()
-        moments = [moment for ward in self._wards.values() if (moment := ward.next_moment()) > now]
-        sweeps = [ward.sweep_count for ward in self._wards.values() if ward.phase is Phase.SWEEPING]
-        if sweeps:
-            moments.append(now + (_SWEEP_WAIT_S if min(sweeps) < _FAST_SWEEP_COUNT else _SLOW_SWEEP_WAIT_S))
+        moments = [moment for ward in self._wards.values() if (moment := ward.next_moment(now)) > now]
         return min(moments, default=self._starter.ready_by)
 
     def warm_up(self) -> None:
@@ -98,6 +92,11 @@ class Custody:
         refusal = self._refusal(order["epoch"])
         if refusal is not None:
             self._drop(ward, Verdict(Outcome.REFUSED, refusal))
+
+    def answer(self, message: Mapping[str, Any]) -> None:
+        """Give a run, if there is one of that id, the executor's answer to what it asked."""
+        if message["run"] in self._wards:
+            give_answer(self._wards[message["run"]], message, self._tell)
 
     def stop(self, run: str, stop: Stop, grace_s: float) -> None:
         """Stop a run, if there is one of that id."""
@@ -264,6 +263,7 @@ class Custody:
         if messages and ward.phase is Phase.STARTING and messages[0].get("type") == "hello":
             self._greet(ward, int(messages[0]["pid"]))
         note_report(ward, messages)
+        pass_asks(ward, messages, self._tell)
         if not channel.is_open:
             self._forget(channel)
             if ward.phase is Phase.STARTING:

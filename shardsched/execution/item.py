@@ -28,6 +28,7 @@ from shardsched.execution.handlers import TABLE
 from shardsched.execution.kernel import SignalSwitch, die_with_parent
 from shardsched.execution.kinds.builtin import builtin_function
 from shardsched.execution.kinds.shell import become_program
+from shardsched.execution.line import Line
 from shardsched.execution.process_tree import Mark, wear
 from shardsched.execution.report import unstarted
 from shardsched.execution.stats import clean_stats
@@ -95,14 +96,15 @@ def run_item(channel: socket.socket, order: Mapping[str, Any], failures: Mapping
         failures: Tracebacks of the modules that could not be imported.
     """
     code = 1
+    line = Line(channel)
     try:
         _settle(Mark(*order["mark"]))
-        end = become_program(channel, order) if order["handler"] == SHELL else _call(order, failures)
+        end = become_program(channel, order) if order["handler"] == SHELL else _call(order, failures, line)
         code = end["exit_code"]
         if end.get("traceback"):
             sys.stderr.write(end["traceback"])
         _flush()
-        send_blocking(channel, end)
+        line.send(end)
     except BaseException:  # noqa: BLE001 - the last frame of the process: what is not written here is never seen
         traceback.print_exc()
         _flush()
@@ -123,7 +125,7 @@ def _settle(mark: Mark) -> None:
     logging.basicConfig(level=logging.INFO, format=LOG_FORMAT)
 
 
-def _call(order: Mapping[str, Any], failures: Mapping[str, str]) -> dict[str, Any]:
+def _call(order: Mapping[str, Any], failures: Mapping[str, str], line: Line) -> dict[str, Any]:
     stop_flag = StopFlag()
     try:
         function = _function(order, stop_flag)
@@ -134,7 +136,7 @@ def _call(order: Mapping[str, Any], failures: Mapping[str, str]) -> dict[str, An
     switch = SignalSwitch(signal.SIGTERM, lambda *_: stop_flag.request())
     stop_flag.call_on_watch(switch.turn_on)
     try:
-        context = ShardingContext.from_fields(order["context"], stop_flag)
+        context = ShardingContext.from_fields(order["context"], stop_flag, line.ask)
     except (KeyError, TypeError, ValueError) as error:
         return unstarted(f"bad context: {error!r}")
 

@@ -16,11 +16,12 @@ from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import ExecutionError, ShutdownError
 from shardsched.execution.frame import pack
 from shardsched.execution.outcome import Outcome
-from shardsched.execution.report import ended_event, lost_event, ready_event
+from shardsched.execution.report import ended_event, lost_event, ready_event, word_event
 from shardsched.execution.run import (
     PoolEvent,
     PoolFailed,
     PoolReady,
+    RunAsked,
     RunEnded,
     RunSpec,
     RunStarted,
@@ -45,6 +46,7 @@ __all__ = [
     "PoolFailed",
     "PoolReady",
     "ProcessPool",
+    "RunAsked",
     "RunEnded",
     "RunSpec",
     "RunStarted",
@@ -166,6 +168,11 @@ class ProcessPool:
         with self._lock:
             self._send(pack({"type": "stop", "run": run_id, "reason": reason, "grace": grace_s}))
 
+    def answer(self, run_id: str, answer: Mapping[str, Any]) -> None:
+        """Answer a `RunAsked`; a run that has ended meanwhile is passed over."""
+        with self._lock:
+            self._send(pack({"type": "answer", "run": run_id, **answer}))
+
     def running(self) -> frozenset[str]:
         """Return the runs that were launched and whose end `on_event` has not been told."""
         with self._lock:
@@ -250,9 +257,8 @@ class ProcessPool:
             case "started" if spec is not None:
                 self._started_at[spec.run_id] = self._clock.boot()
                 self._tell(RunStarted(run_id=spec.run_id, job=spec.job, item=spec.item, pid=message["pid"]))
-            case "warned" if spec is not None:
-                text = message["message"]
-                self._tell(RunWarned(run_id=spec.run_id, job=spec.job, item=spec.item, message=text))
+            case "warned" | "asked" if spec is not None:
+                self._tell(word_event(spec, message))
             case "ended" if spec is not None:
                 self._end(ended_event(spec, message))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shardsched.execution.outcome import Outcome
-from shardsched.execution.run import PoolReady, RunEnded, RunSpec
+from shardsched.execution.run import PoolReady, RunAsked, RunEnded, RunSpec, RunWarned
 from shardsched.execution.stats import clean_stats
 
 if TYPE_CHECKING:
@@ -31,6 +31,13 @@ def ready_event(message: Mapping[str, Any]) -> PoolReady:
         failures={name: plain_text(text, _MAX_TRACEBACK_CHARS) for name, text in message["failures"].items()},
         thread_count=message["threads"],
     )
+
+
+def word_event(spec: RunSpec, message: Mapping[str, Any]) -> RunWarned | RunAsked:
+    """Return the event for a word on a run that goes on."""
+    if message["type"] == "warned":
+        return RunWarned(run_id=spec.run_id, job=spec.job, item=spec.item, message=message["message"])
+    return RunAsked(run_id=spec.run_id, request={name: message[name] for name in ("number", "what", "state")})
 
 
 def ended_event(spec: RunSpec, message: Mapping[str, Any]) -> RunEnded:

@@ -73,6 +73,16 @@ class RunWarned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunAsked:
+    """Its process asks for what only the executor can do, and waits for `ProcessPool.answer`."""
+
+    run_id: str
+    """Which run."""
+    request: Mapping[str, Any]
+    """``number`` counts its requests; ``what`` is ``load``, or ``save`` with ``state`` as JSON text or None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
     """It is over, and nothing of it is alive. Sent exactly once for every launch."""
 
@@ -126,5 +136,5 @@ class PoolFailed:
     """What happened, for people."""
 
 
-PoolEvent: TypeAlias = RunStarted | RunWarned | RunEnded | PoolReady | PoolFailed
+PoolEvent: TypeAlias = RunStarted | RunWarned | RunAsked | RunEnded | PoolReady | PoolFailed
 """What a pool tells of itself."""

@@ -11,7 +11,8 @@ import logging
 import os
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import ExecutionError, ShutdownError
@@ -25,7 +26,7 @@ from shardsched.execution.stats import clean_stats
 from shardsched.execution.stop_flag import StopFlag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from shardsched.clock import Clock
     from shardsched.execution.handlers import HandlerTable
@@ -63,6 +64,7 @@ class ThreadPool:
         on_event: Callable[[PoolEvent], None],
         table: HandlerTable = TABLE,
         clock: Clock = SYSTEM_CLOCK,
+        answer: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None,
     ) -> None:
         """Make a pool; threads are started when they are needed.
 
@@ -71,11 +73,13 @@ class ThreadPool:
             on_event: Is told what happens.
             table: Where handlers are found.
             clock: For time-outs and the lease.
+            answer: Answers what the run of an id asks, in that run's thread; None to keep checkpoints in memory.
         """
         self._slots = slots
         self._on_event = on_event
         self._table = table
         self._clock = clock
+        self._answer = answer
         self._lease = Lease()
         self._runs: dict[str, _ThreadRun] = {}
         self._queue: deque[_ThreadRun] = deque()
@@ -211,8 +215,9 @@ class ThreadPool:
             message = f"there is no handler {spec.handler!r} in the modules of this executor"
             self._end(run, Outcome.START_FAILED, CallEnd(ending=Ending.FAILED, message=message))
             return
+        ask = None if self._answer is None else partial(self._answer, spec.run_id)
         try:
-            context = ShardingContext.from_fields(spec.context, run.stop_flag)
+            context = ShardingContext.from_fields(spec.context, run.stop_flag, ask)
         except (KeyError, TypeError, ValueError) as error:
             self._end(run, Outcome.START_FAILED, CallEnd(ending=Ending.FAILED, message=f"bad context: {error!r}"))
             return

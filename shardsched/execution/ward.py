@@ -31,6 +31,11 @@ _READ_BYTES = 64 * 1024
 _LAST_READ_COUNT = 32
 """All writers are dead by then and a pipe is emptied by one or two; should one live on, it shall not hold us up."""
 
+_SWEEP_WAIT_S = 0.002
+_SLOW_SWEEP_WAIT_S = 0.05
+_FAST_SWEEP_COUNT = 100
+"""After so many passes what is left hangs in the kernel, and there is no hurry any more."""
+
 
 class Phase(Enum):
     """Where a ward stands."""
@@ -124,6 +129,8 @@ class Ward:
         kill_at: When SIGKILL follows SIGTERM; None before.
         sweep_count: How often its leftovers were looked for.
         report: What its process said of its end.
+        is_asking: Whether the executor has not answered yet what its process asked.
+        next_ask: What its process asked meanwhile, to be passed on then.
         channel: Our end of the stream to its process.
         output_fd: Our end of its output.
     """
@@ -144,6 +151,8 @@ class Ward:
         self.kill_at: float | None = None
         self.sweep_count = 0
         self.report: dict[str, Any] | None = None
+        self.is_asking = False
+        self.next_ask: dict[str, Any] | None = None
         self.channel: Channel | None = None
         self.output_fd: int | None = None
         self._log = LogFile(Path(order["log"]), order["cap"])
@@ -214,7 +223,9 @@ class Ward:
                 break
         return self._log.close()
 
-    def next_moment(self) -> float:
+    def next_moment(self, now: float) -> float:
         """Return when something is to be done about it, if nothing happens before."""
+        if self.phase is Phase.SWEEPING:
+            return now + (_SWEEP_WAIT_S if self.sweep_count < _FAST_SWEEP_COUNT else _SLOW_SWEEP_WAIT_S)
         moments = (self.deadline, self.timeout_at, self.warn_at, self.kill_at)
         return min((moment for moment in moments if moment is not None), default=float("inf"))

@@ -18,8 +18,9 @@ is reported as ended only when nothing of it is left; that holds for a normal en
 of `ward`; `custody` has all of them.
 
 **Messages**, JSON in frames. From the executor: ``config`` (first), ``lease``, ``revoke``, ``launch``, ``stop``,
-``ping``, ``quit``. To the executor: ``ready``, ``started``, ``warned``, ``ended``, ``pong``. To an item: ``go``. From
-an item: ``hello``, ``end``. The warden never waits for a reader: what is not taken is kept, and deadlines pass on time.
+``answer``, ``ping``, ``quit``. To the executor: ``ready``, ``started``, ``warned``, ``asked``, ``ended``, ``pong``. To
+an item: ``go``, ``answer``. From an item: ``hello``, ``ask``, ``end``. The warden never waits for a reader: what is not
+taken is kept, and deadlines pass on time. What items ask and are answered it only passes on (see `passage`).
 """
 
 from __future__ import annotations
@@ -149,6 +150,8 @@ class Warden:
             case "stop":
                 stop = Stop(Outcome.STOPPED, message["reason"])
                 self._custody.stop(message["run"], stop, message["grace"])
+            case "answer":
+                self._custody.answer(message)
             case "quit":
                 self._is_quitting = True
                 self._custody.stop_all(Stop(Outcome.STOPPED, "the executor is closing"), 0.0)

@@ -10,7 +10,7 @@ from shardsched.core.fire import ItemState
 from shardsched.core.job import Isolation
 from shardsched.execution.outcome import Outcome
 from shardsched.execution.pool import ProcessPool, sweep_orphans
-from shardsched.execution.run import PoolFailed, PoolReady, RunEnded, RunSpec, RunStarted, RunWarned
+from shardsched.execution.run import PoolFailed, PoolReady, RunAsked, RunEnded, RunSpec, RunStarted, RunWarned
 from shardsched.execution.threads import ThreadPool
 from shardsched.loop.message import Ended
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shardsched.core.job import JobConfig
     from shardsched.execution.run import PoolEvent
     from shardsched.loop.chronicle import Chronicle
+    from shardsched.loop.clerk import Clerk
     from shardsched.settings import ExecutorSettings
 
 logger = logging.getLogger(__name__)
@@ -44,10 +45,17 @@ class Dispatch:
     """
 
     def __init__(
-        self, *, settings: ExecutorSettings, clock: Clock, post: Callable[[Ended], None], chronicle: Chronicle
+        self,
+        *,
+        settings: ExecutorSettings,
+        clock: Clock,
+        post: Callable[[Ended], None],
+        chronicle: Chronicle,
+        clerk: Clerk,
     ) -> None:
         self._post = post
         self._chronicle = chronicle
+        self._clerk = clerk
         self._identity = str(settings.home())
         self._in_thread: set[str] = set()
         self._epoch = ""
@@ -61,7 +69,7 @@ class Dispatch:
             on_event=self._reported,
             clock=clock,
         )
-        self._threads = ThreadPool(slots=settings.slots, on_event=self._reported, clock=clock)
+        self._threads = ThreadPool(slots=settings.slots, on_event=self._reported, clock=clock, answer=clerk.answer)
 
     def sweep(self) -> None:
         """Kill what a predecessor of this executor left behind on this machine."""
@@ -89,6 +97,7 @@ class Dispatch:
         """Start a run's code; it ends with exactly one `Ended`, also when it cannot be started."""
         spec = _spec(claimed, config)
         self._chronicle.launched(claimed)
+        self._clerk.admit(claimed)
         if spec.isolation is Isolation.THREAD:
             self._in_thread.add(spec.run_id)
             self._threads.launch(spec, claimed.incarnation)
@@ -102,13 +111,17 @@ class Dispatch:
 
     def close(self) -> None:
         """End both pools; every process is dead when this returns."""
+        self._clerk.close()
         self._threads.close(1.0)
         self._processes.close(5.0)
 
     def _reported(self, event: PoolEvent) -> None:
         match event:
+            case RunAsked():
+                self._clerk.take(event, self._processes.answer)
             case RunEnded():
                 self._in_thread.discard(event.run_id)
+                self._clerk.dismiss(event.run_id)
                 _log_end(event)
                 self._chronicle.ended(event)
                 state = _STATES.get(event.outcome, ItemState.FAILED)
