@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shardsched.admin.checkpoint import JobCheckpoints
 from shardsched.admin.command import JobCommands
 from shardsched.admin.doctor import Doctor
 from shardsched.admin.exchange import Exchange
@@ -30,6 +31,7 @@ class Admin:
         jobs: Creating, changing, pausing and deleting jobs.
         exchange: Exporting and importing them.
         commands: Triggering and stopping them.
+        checkpoints: Clearing what their items have saved.
         executors: Draining executors.
         doctor: Finding and mending what is wrong in the registry.
     """
@@ -40,6 +42,7 @@ class Admin:
         self.jobs = Jobs(registry, paths, clock)
         self.exchange = Exchange(registry, paths, clock, self.jobs)
         self.commands = JobCommands(registry, paths, clock)
+        self.checkpoints = JobCheckpoints(registry, paths)
         self.executors = Executors(registry, paths, clock)
         self.doctor = Doctor(registry, paths, clock)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from shardsched.admin.checkup_item import item_cases
+from shardsched.admin.checkup_item import checkpoint_cases, item_cases
 from shardsched.admin.finding import Case, Fault, Finding
 from shardsched.admin.mend import Mend
 from shardsched.core.name import name_fault
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shardsched.admin.reader import Names, Reader
     from shardsched.core.view import FleetView, JobEntry
 
-JOB_KINDS = ("assignments", "commands", "items", "running")
+JOB_KINDS = ("assignments", "commands", "items", "running", "checkpoints")
 """Kinds of records that belong to jobs."""
 
 
@@ -50,6 +50,7 @@ class Checkup:
                 continue
             found += self._assignment(entry, fleet)
             found += item_cases(self._mend, entry, views[name], fleet)
+            found += checkpoint_cases(name, self._reader.checkpoints(name))
         return found
 
     def _roots(self) -> Iterator[Case]:

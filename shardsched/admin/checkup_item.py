@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 from shardsched.admin.finding import Case, Fault, Finding
 from shardsched.admin.reader import is_abandoned
+from shardsched.core.checkpoint import decode_checkpoint
 from shardsched.core.fire import ItemState
 from shardsched.core.reason import live_owners
+from shardsched.errors import CorruptNodeError
 from shardsched.settings import DRIFT_LIMIT_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from shardsched.admin.mend import Mend
     from shardsched.core.view import FleetView, ItemView, JobEntry
+    from shardsched.registry.base import Node
 
 _REPAIR = "run 'shardsched doctor --repair'"
 
@@ -94,3 +97,19 @@ def _future(mend: Mend, entry: JobEntry, item: int, view: ItemView) -> Case | No
         is_mendable=is_mendable,
     )
     return Case(finding, partial(mend.rewind_cursor, entry, item, view) if is_mendable else None)
+
+
+def checkpoint_cases(job: str, checkpoints: Iterable[tuple[int, Node]]) -> Iterator[Case]:
+    """Return what is wrong with what the items of a job have saved."""
+    for item, node in checkpoints:
+        try:
+            decode_checkpoint(node.path, node.value)
+        except CorruptNodeError as error:
+            finding = Finding(
+                fault=Fault.UNREADABLE,
+                path=node.path,
+                job=job,
+                message=f"what item {item} has saved cannot be loaded: {error.reason}",
+                cure=f"clear it with 'shardsched job reset {job} --items {item}'",
+            )
+            yield Case(finding)

@@ -11,9 +11,11 @@ from shardsched.core.setting import public_settings
 from shardsched.core.view import ItemView
 
 if TYPE_CHECKING:
-    from shardsched.admin.status import ExecutorStatus, FleetStatus, ItemStatus, JobStatus
+    from shardsched.admin.status import CheckpointStatus, ExecutorStatus, FleetStatus, ItemStatus, JobStatus
 
 Document = dict[str, Any]
+MAX_STATE_SHOWN = 200
+"""Characters of a checkpoint's state that are shown."""
 
 
 def fleet_document(status: FleetStatus) -> Document:
@@ -149,4 +151,19 @@ def _cursor_document(item: ItemStatus) -> Document:
         "message": cursor.message if cursor else None,
         "is_running": item.marker is not None,
         "reason": item.reason,
+        "checkpoint": _checkpoint_document(item.checkpoint),
+    }
+
+
+def _checkpoint_document(checkpoint: CheckpointStatus | None) -> Document | None:
+    if checkpoint is None:
+        return None
+    record = checkpoint.record
+    return {
+        "saved_at": time_text(record.saved_at) if record else None,
+        "bytes": checkpoint.bytes,
+        "state": (record.state or "")[:MAX_STATE_SHOWN] if record else None,
+        "token": record.token if record else None,
+        "run_id": record.run if record else None,
+        "fault": checkpoint.fault,
     }

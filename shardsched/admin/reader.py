@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from shardsched.core.executor import decode_load
 from shardsched.core.fire import decode_cursor, decode_marker
 from shardsched.core.fleet import drain_or_none, executor_or_none, job_entry, leader_or_none
+from shardsched.core.item import is_item_name
 from shardsched.core.name import name_fault
 from shardsched.core.view import FleetView, ItemView
 from shardsched.errors import CorruptNodeError, JobNotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from shardsched.core.executor import LoadReport
     from shardsched.core.fire import Cursor, Marker
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from shardsched.registry.base import Node, Registry
 
 Names = tuple[str, ...]
+_CHECKPOINT_CHUNK = 100
+"""Checkpoints read at once: 6 MiB where they are as large as they may be."""
 
 
 class Reader:
@@ -127,6 +130,15 @@ class Reader:
             views[job][item] = item_view(entries[job], cursor, marker)
         return views
 
+    def checkpoints(self, job: str) -> Iterator[tuple[int, Node]]:
+        """Give the checkpoints of a job as they are stored, a chunk in memory at a time."""
+        names = self.registry.children(self.paths.checkpoints(job), fresh=True)
+        items = sorted(int(name) for name in names if is_item_name(name))
+        for start in range(0, len(items), _CHECKPOINT_CHUNK):
+            chunk = items[start : start + _CHECKPOINT_CHUNK]
+            nodes = self.registry.read([self.paths.checkpoint(job, item) for item in chunk])
+            yield from ((item, node) for item, node in zip(chunk, nodes, strict=True) if node is not None)
+
     def _items(self, entries: Mapping[str, JobEntry]) -> dict[str, dict[int, ItemView]]:
         markers = self._below([(job, self.paths.markers(job)) for job in entries])
         cursors = self._below([(job, self.paths.cursors(job)) for job in entries])
@@ -151,11 +163,6 @@ class Reader:
             if node is not None:
                 below[job][item] = node
         return below
-
-
-def is_item_name(name: str) -> bool:
-    """Whether a node's name is that of an item, written as we write it."""
-    return name.isascii() and name.isdigit() and len(name) <= 5 and name == str(int(name))
 
 
 def is_abandoned(view: ItemView) -> bool:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from shardsched.admin.asking import stopped_commands, write_commands
 from shardsched.admin.race import until_won
-from shardsched.admin.reader import Reader, is_item_name
+from shardsched.admin.reader import Reader
 from shardsched.coordination.removal import remove_job_nodes
+from shardsched.core.item import is_item_name
 from shardsched.core.job import JobConfig
 from shardsched.core.job_record import encode_job
 from shardsched.registry.base import Committed, Put

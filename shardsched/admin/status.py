@@ -6,13 +6,14 @@ It is read kind by kind, so parts of it may be some milliseconds apart.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from shardsched.admin.document import executor_document, fleet_document, job_details, job_document
 from shardsched.admin.reader import is_abandoned
+from shardsched.core.checkpoint import decode_checkpoint
 from shardsched.core.reason import JobState, judge, live_owners
-from shardsched.errors import CronExpressionError
+from shardsched.errors import CorruptNodeError, CronExpressionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
 
     from shardsched.admin.reader import Reader
     from shardsched.clock import Clock
+    from shardsched.core.checkpoint import Checkpoint
     from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord, LoadReport
     from shardsched.core.fire import Cursor, Marker
     from shardsched.core.view import FleetView, ItemView, JobEntry
+    from shardsched.registry.base import Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +57,18 @@ class ExecutorStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointStatus:
+    """What one item has saved; one of a job's earlier life, or that was cleared, is none."""
+
+    bytes: int
+    """Size of its state as JSON in UTF-8; of the whole record where that cannot be read."""
+    record: Checkpoint | None = None
+    """The record, None where it cannot be read."""
+    fault: str | None = None
+    """Why it cannot be loaded, or None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemStatus:
     """One item of a job."""
 
@@ -67,6 +82,8 @@ class ItemStatus:
     """That it runs, None where it does not or it cannot be read."""
     reason: str | None = None
     """What is wrong with it, or None."""
+    checkpoint: CheckpointStatus | None = None
+    """What it has saved, None where that is nothing or, in the status of a fleet, was not read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +172,11 @@ class StatusCollector:
         entry = self._reader.entry(name)
         members = self._reader.members()
         views = self._reader.items({name: entry})[name]
-        return _job_status(entry, members, views, self._clock.now())
+        status = _job_status(entry, members, views, self._clock.now())
+        uid = entry.config.uid if entry.config else None
+        saved = {item: _checkpoint_status(node, uid) for item, node in self._reader.checkpoints(name)}
+        items = tuple(replace(item, checkpoint=saved.get(item.item)) for item in status.items)
+        return replace(status, items=items) if saved else status
 
 
 def _job_status(entry: JobEntry, fleet: FleetView, views: Mapping[int, ItemView], now: datetime) -> JobStatus:
@@ -189,6 +210,16 @@ def _item_status(item: int, owner: str | None, view: ItemView | None) -> ItemSta
         whose = f"its owner {owner} settles it" if owner else "waits for an owner to settle it"
         reason = f"abandoned in the middle of a run; {whose}"
     return ItemStatus(item=item, owner=owner, cursor=view.cursor, marker=view.marker, reason=reason)
+
+
+def _checkpoint_status(node: Node, uid: str | None) -> CheckpointStatus | None:
+    try:
+        record = decode_checkpoint(node.path, node.value)
+    except CorruptNodeError as error:
+        return CheckpointStatus(bytes=len(node.value), fault=error.reason)
+    if record.state is None or record.uid != uid:
+        return None
+    return CheckpointStatus(bytes=len(record.state.encode()), record=record)
 
 
 def _next_fire(entry: JobEntry, now: datetime) -> datetime | None:

@@ -164,6 +164,24 @@ def stop(name: str, place: Place) -> None:
 
 @job.command()
 @click.argument("name", metavar="JOB")
+@click.option("--items", metavar="0-3,7", help="Only these items.")
+@click.option("--running", "even_running", is_flag=True, help="Also of items that run; they may save again.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@registry_options
+def reset(name: str, items: str | None, place: Place, *, even_running: bool, yes: bool) -> None:
+    """Clear what the items of a job have saved: their next runs begin anew."""
+    only = None if items is None else parse_items(items)
+    with open_admin(place) as admin:
+        admin.jobs.entry(name)
+        if not yes and sys.stdin.isatty():
+            click.confirm(f"Clear what items of job {name} have saved?", abort=True, err=True)
+        receipt = admin.checkpoints.reset(name, only=only, even_running=even_running, by=who_asks())
+    what = f"cleared the checkpoints of items {format_items(receipt.items)}" if receipt.items else "nothing was saved"
+    write_line(f"{name}: {what}")
+
+
+@job.command()
+@click.argument("name", metavar="JOB")
 @click.option("--wait", "wait_s", type=float, default=30.0, show_default=True, help="Seconds for its items to stop.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @registry_options

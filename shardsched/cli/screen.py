@@ -13,7 +13,7 @@ from shardsched.errors import ConfigurationError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from shardsched.admin.status import ExecutorStatus, FleetStatus, ItemStatus, JobStatus
+    from shardsched.admin.status import CheckpointStatus, ExecutorStatus, FleetStatus, ItemStatus, JobStatus
 
 
 def write_fleet(status: FleetStatus) -> None:
@@ -136,8 +136,13 @@ def write_job(job: JobStatus) -> None:
     headings = ("ITEM", "OWNER", "STATE", "FIRE", "ATTEMPT", "EXECUTOR", "TOKEN", "MESSAGE")
     timezone = job.entry.config.timezone if job.entry.config else "UTC"
     write_table(headings, [_item_row(item, timezone) for item in job.items])
+    saved = [_saved_row(one.item, one.checkpoint, timezone) for one in job.items if one.checkpoint]
+    if saved:
+        write_line("")
+        write_table(("SAVED", "AT", "TOKEN", "BYTES", "STATE"), saved)
 
 
+_MAX_STATE_SHOWN = 60
 _SHOWN = (
     "handler",
     "task",
@@ -165,6 +170,19 @@ def _text(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}={text}" for key, text in value.items())
     return str(value)
+
+
+def _saved_row(item: int, checkpoint: CheckpointStatus, timezone: str) -> tuple[str, ...]:
+    record, size = checkpoint.record, str(checkpoint.bytes)
+    if record is None:
+        return (str(item), "-", "-", size, f"cannot be loaded: {checkpoint.fault}")
+    return (
+        str(item),
+        zoned(record.saved_at, timezone),
+        str(record.token),
+        size,
+        (record.state or "")[:_MAX_STATE_SHOWN],
+    )
 
 
 def _item_row(item: ItemStatus, timezone: str) -> tuple[str, ...]:

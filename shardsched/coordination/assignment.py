@@ -15,6 +15,7 @@ from shardsched.coordination.removal import remove_job_nodes
 from shardsched.core.assignment import encode_assignment
 from shardsched.core.events import Event
 from shardsched.core.fire import decode_cursor
+from shardsched.core.item import is_item_name
 from shardsched.core.rebalance import rebalance
 from shardsched.core.tidy import settled_assignment
 from shardsched.errors import CorruptNodeError
@@ -206,16 +207,23 @@ class Leadership:
         write = _Write(entry=entry, assignment=settled, value=encode_assignment(settled))
         if self._write(term, [write]) != 1:
             return False
-        self._delete_cursors(term, entry.name, settled.newest.items, versions)
+        self._delete_removed(term, entry.name, settled.newest.items, versions)
         return True
 
-    def _delete_cursors(self, term: Term, job: str, item_count: int, versions: Mapping[int, int]) -> None:
-        """Delete the cursors of items that are no more. One that stays behind does no harm: the floors lie above it."""
+    def _delete_removed(self, term: Term, job: str, item_count: int, versions: Mapping[int, int]) -> None:
+        """Delete the cursors and checkpoints of items that are no more.
+
+        A cursor that stays behind does no harm: the floors lie above it. Cursors go first, since without its cursor no
+        item can save another checkpoint.
+        """
         removed = [(item, version) for item, version in versions.items() if item >= item_count]
-        for start in range(0, len(removed), _DELETE_CHUNK):
-            chunk = removed[start : start + _DELETE_CHUNK]
-            deletes = [Delete(self._paths.cursor(job, item), version) for item, version in chunk]
-            self._registry.transact([Check(self._paths.session(term.incarnation)), *deletes])
+        deletes = [Delete(self._paths.cursor(job, item), version) for item, version in removed]
+        saved = self._registry.children(self._paths.checkpoints(job), fresh=True)
+        items = [int(name) for name in saved if is_item_name(name)]
+        deletes += [Delete(self._paths.checkpoint(job, item)) for item in items if item >= item_count]
+        for start in range(0, len(deletes), _DELETE_CHUNK):
+            chunk = deletes[start : start + _DELETE_CHUNK]
+            self._registry.transact([Check(self._paths.session(term.incarnation)), *chunk])
 
 
 def _chunks(writes: Sequence[_Write]) -> Iterable[list[_Write]]:

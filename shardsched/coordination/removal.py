@@ -27,13 +27,13 @@ _MAX_ROUNDS = 200
 def remove_job_nodes(registry: Registry, paths: Paths, job: str) -> bool:
     """Remove all nodes of a job that is being deleted.
 
-    **Atomicity:** cursors in chunks, the rest at once. **Unknown:** calling again is safe.
+    **Atomicity:** cursors and checkpoints in chunks, the rest at once. **Unknown:** calling again is safe.
 
     Returns:
         True when nothing of the deleted job is left; False while items of it run, and their markers stand.
 
     Raises:
-        NotEmptyError: Somebody made nodes below a cursor.
+        NotEmptyError: Somebody made nodes below a cursor or checkpoint.
         RegistryUnavailableError: No answer.
         SessionLostError: The session ended; calling again is safe.
     """
@@ -58,10 +58,18 @@ def _is_being_deleted(node: Node, job: str) -> bool:
 def _remove(registry: Registry, paths: Paths, job: str, node: Node) -> bool:
     """Try once; return whether all was removed."""
     guard = Check(node.path, node.version)
-    cursors = [f"{paths.cursors(job)}/{name}" for name in registry.children(paths.cursors(job), fresh=True)]
-    if not delete_nodes(registry, cursors, guard):
-        return False
-    parents = [paths.cursors(job), paths.markers(job), paths.assignment(job), paths.commands(job)]
+    # Cursors first: without its cursor no item can save another checkpoint.
+    for above in (paths.cursors(job), paths.checkpoints(job)):
+        below = [f"{above}/{name}" for name in registry.children(above, fresh=True)]
+        if not delete_nodes(registry, below, guard):
+            return False
+    parents = [
+        paths.cursors(job),
+        paths.checkpoints(job),
+        paths.markers(job),
+        paths.assignment(job),
+        paths.commands(job),
+    ]
     standing = [found.path for found in registry.read(parents, fresh=True) if found is not None]
     deletes = [Delete(path) for path in standing]
     return isinstance(registry.transact([*deletes, Delete(node.path, node.version)]), Committed)

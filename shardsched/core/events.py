@@ -72,6 +72,8 @@ class Event(StrEnum):
     """Fires were dropped, with the reason."""
     CURSOR_REWOUND = "cursor_rewound"
     """A cursor lay in the future: the clock was set back."""
+    CHECKPOINTS_RESET = "checkpoints_reset"
+    """A person cleared what items had saved."""
     RECORD_CORRUPT = "record_corrupt"
     """A stored record cannot be read."""
     POOL_FAILED = "pool_failed"

@@ -68,6 +68,11 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 5
 
 
+def is_item_name(name: str) -> bool:
+    """Whether a node's name is that of an item, written as we write it."""
+    return _is_number(name) and name == str(int(name))
+
+
 def parse_item_params(text: str) -> dict[int, str]:
     """Return the parameters that a text such as ``0=a,1=b`` gives to items.
 

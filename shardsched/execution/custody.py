@@ -266,6 +266,7 @@ class Custody:
         pass_asks(ward, messages, self._tell)
         if not channel.is_open:
             self._forget(channel)
+            channel.close()
             if ward.phase is Phase.STARTING:
                 self._fall(ward)
 

@@ -27,6 +27,8 @@ class Line:
     """
 
     def __init__(self, channel: socket.socket) -> None:
+        # A module may have set a time-out for all sockets.
+        channel.settimeout(None)
         self._channel = channel
         self._pid = os.getpid()
         self._sending = threading.Lock()
@@ -53,6 +55,9 @@ class Line:
                 # An earlier one answers a request whose caller was interrupted by an exception of a signal handler.
                 if answer.get("number") == request["number"]:
                     return answer
+        except TimeoutError:
+            # None of ours: a signal handler of the user's has raised it.
+            raise
         except (OSError, FrameError):
             return _GONE
 

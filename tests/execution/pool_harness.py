@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shardsched.clock import SYSTEM_CLOCK
-from shardsched.execution.pool import PoolReady, ProcessPool, RunEnded, RunSpec, RunStarted
+from shardsched.execution.pool import PoolReady, ProcessPool, RunAsked, RunEnded, RunSpec, RunStarted
 from shardsched.execution.process_tree import all_processes, is_marked, stat_of
 from tests.waiting import Recorder, eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from shardsched.execution.pool import PoolEvent
 
@@ -66,7 +66,14 @@ def spec(
 class PoolUnderTest:
     """A pool with the test's handlers, and all that it told."""
 
-    def __init__(self, folder: Path, modules: Sequence[str] = (JOBS,), import_paths: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        modules: Sequence[str] = (JOBS,),
+        import_paths: Sequence[str] = (),
+        answer: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._answer = answer
         self.notes = folder / "notes"
         self.notes.mkdir(parents=True, exist_ok=True)
         self.events: Recorder[PoolEvent] = Recorder()
@@ -75,9 +82,15 @@ class PoolUnderTest:
             modules=modules,
             import_paths=[str(ROOT), *import_paths],
             log_dir=folder / "logs",
-            on_event=self.events,
+            on_event=self._hear,
         )
         self._numbers = itertools.count(1)
+
+    def _hear(self, event: PoolEvent) -> None:
+        self.events(event)
+        if isinstance(event, RunAsked) and self._answer is not None:
+            answer = self._answer(event.run_id, event.request)
+            self.pool.answer(event.run_id, {"number": event.request["number"], **answer})
 
     def start(self, lease_s: float = 600.0) -> None:
         """Start it under a lease."""
