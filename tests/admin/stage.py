@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shardsched.admin import Admin
 from shardsched.coordination.namespace import ensure_namespace
 from shardsched.core.assignment import Assignment, Layout, encode_assignment
+from shardsched.core.checkpoint import Checkpoint, encode_checkpoint
 from shardsched.core.command import decode_commands
 from shardsched.core.executor import ExecutorRecord, LeaderRecord, encode_executor, encode_leader
 from shardsched.core.fire import (
@@ -157,6 +158,16 @@ class Stage:
     def change_cursor(self, job: str, item: int, **changes: Any) -> None:
         """Change some fields of an item's cursor."""
         self.put(self.paths.cursor(job, item), encode_cursor(replace(self.cursor(job, item), **changes)))
+
+    def save(self, job: str, item: int, state: str | None, **changes: Any) -> None:
+        """Write a checkpoint as an executor would."""
+        ensure_namespace(self.registry, self.paths)
+        if self.registry.get(self.paths.checkpoints(job), fresh=True) is None:
+            self.create(self.paths.checkpoints(job))
+        now = self.clock.now()
+        fields: dict[str, Any] = {"uid": self.config(job).uid, "token": 7, "run": "r", "number": 1} | changes
+        record = Checkpoint(fire=now, saved_at=now, state=state, **fields)
+        self.put(self.paths.checkpoint(job, item), encode_checkpoint(record))
 
     def commands(self, job: str) -> Commands:
         """Return what was asked of a job."""

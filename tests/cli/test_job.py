@@ -211,3 +211,30 @@ def test_job_list_empty_says_what_to_do(shell: CommandLine) -> None:
     """A fleet without jobs is told how to get one."""
     assert "job create" in shell.ok("job", "list")
     assert shell.json("job", "list") == {"jobs": []}
+
+
+def test_job_reset_clears_what_items_saved(stage: Stage, shell: CommandLine) -> None:
+    """The checkpoints are shown, and cleared for some items or for all."""
+    stage.join("e1")
+    stage.job("books", {"e1": (0, 1)}, items=2)
+    for item in (0, 1):
+        stage.save("books", item, '{"page":17}')
+    shown = shell.ok("job", "show", "books")
+    assert "SAVED" in shown
+    assert '{"page":17}' in shown
+    assert shell.json("job", "show", "books")["cursors"][1]["checkpoint"]["state"] == '{"page":17}'
+    assert shell.ok("job", "reset", "books", "--items", "1") == "books: cleared the checkpoints of items 1\n"
+    stage.claim("books", 0, "e1")
+    assert "--running" in shell.error(5, "job", "reset", "books")
+    assert shell.ok("job", "reset", "books", "--running") == "books: cleared the checkpoints of items 0\n"
+    assert shell.ok("job", "reset", "books") == "books: nothing was saved\n"
+    assert "SAVED" not in shell.ok("job", "show", "books")
+
+
+def test_job_show_says_what_cannot_be_loaded(stage: Stage, shell: CommandLine) -> None:
+    """A record that is none is shown as that."""
+    stage.join("e1")
+    stage.job("books", {"e1": (0,)})
+    stage.save("books", 0, "1")
+    stage.put(stage.paths.checkpoint("books", 0), b"scribble")
+    assert "cannot be loaded: it is not JSON" in shell.ok("job", "show", "books")

@@ -265,3 +265,20 @@ def test_tidy_finishes_a_deletion_once_nothing_runs(stage: Stage, *, is_running:
     work.tidy(client.mirror.fleet(), NOON)
     assert (stage.people.get(stage.paths.job("j")) is not None) is is_running
     assert (stored(stage) is not None) is is_running
+
+
+def test_tidy_removes_checkpoints_of_removed_items(stage: Stage) -> None:
+    """What items beyond the count had saved goes with their cursors, so that none of them begins from it later."""
+    config = stage.add_job(items=3, owners={"e1": (0, 1, 2)})
+    client = stage.client("e1")
+    work = leadership(stage, client)
+    for item in range(3):
+        put_cursor(stage, item, config.uid, fire=NOON + timedelta(seconds=10))
+    stage.write([Create(stage.paths.checkpoints("j")), *(Create(stage.paths.checkpoint("j", item)) for item in (0, 2))])
+    stage.edit_job(replace(config, items=2))
+    client.registry.pump()
+    work.reshard(client.mirror.fleet())
+    client.registry.pump()
+    assert work.tidy(client.mirror.fleet(), NOON + timedelta(seconds=25)) is True
+    assert stage.people.children(stage.paths.cursors("j")) == ("0", "1")
+    assert stage.people.children(stage.paths.checkpoints("j")) == ("0",)

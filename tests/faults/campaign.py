@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shardsched.admin.document import job_details
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import ShardschedError
-from tests.faults.log_tail import LogTail, RunTail, Tail
+from tests.faults.log_tail import LogTail, RunTail, SaveTail, Tail
 from tests.faults.nemesis import FAULTS
 from tests.faults.observer import Observer
 from tests.faults.site import NAMES, PATIENCE_S, boot_s, is_alive
@@ -55,11 +55,13 @@ class Campaign:
     begun_at: float = field(default_factory=boot_s)
     _armed: dict[str, datetime] = field(default_factory=dict)
     _record: RunTail = field(init=False)
+    _saves: SaveTail = field(init=False)
     _logs: list[LogTail] = field(default_factory=list)
     observer: Observer = field(init=False)
 
     def __post_init__(self) -> None:
         self._record = RunTail(self.site.fleet.record)
+        self._saves = SaveTail(self.site.fleet.record)
         self._logs = [LogTail(Tail(self.site.log(name))) for name in NAMES]
         self.observer = Observer(self.site)
 
@@ -133,6 +135,10 @@ class Campaign:
         """Return what was due and what became of it, once the campaign is closed."""
         missed = [one for log in self._logs for one in log.missed]
         return targets(self.schedules, self.runs(), missed)
+
+    def loads(self) -> int:
+        """Return how often an item loaded its checkpoint."""
+        return len(self._saves.states().loads)
 
     # Faults
 
@@ -237,6 +243,7 @@ class Campaign:
             *outlived(runs, self.strikes, self.site.t_s),
             *forbidden(runs, self.bans()),
             *self._late_takeovers(runs),
+            *self._saves.states().faults,
             *self.observer.faults,
             *(error for log in self._logs for error in log.errors),
             *self.site.unexpected_ends(),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.faults.targets import MissedFires
 from tests.fleet.fleet_record import RecordedRun, _begun
+from tests.fleet.saved_record import SAVES, SavedStates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,18 @@ class RunTail:
             if fields["what"] != "alive":
                 run.end, run.outcome = fields["at"], fields["what"]
         return sorted(self._runs.values(), key=lambda run: run.start)
+
+
+class SaveTail:
+    """What items load and save, by their record, which is still written."""
+
+    def __init__(self, path: Path) -> None:
+        self._tail = Tail(path.with_name(path.name + SAVES))
+        self._states = SavedStates()
+
+    def states(self) -> SavedStates:
+        """Return what it shows so far."""
+        return self._states.see(self._tail.lines())
 
 
 _BAD_EVENTS = frozenset({"loop_failed", "callback_failed", "record_corrupt", "job_held"})

@@ -8,8 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tests.faults.fault import Fault, anyone, briefly, longer, struck, the_leader
+from tests.faults.log_tail import SaveTail
 from tests.faults.site import GRACE_S, boot_s
 from tests.faults.strike import Kind, Strike
+from tests.fleet.fleet_harness import wait_until
 
 if TYPE_CHECKING:
     import random
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
 def _end(site: Site, name: str) -> None:
     site.ended.add(name)
     site.executor(name).kill()
+
+
+def _a_saver(site: Site, _rng: random.Random) -> str:
+    """Return an executor at the moment at which an item of it saves its checkpoint."""
+    tail = SaveTail(site.fleet.record)
+    return str(wait_until(lambda: next(iter(tail.states().saving.values()), ""), "an item to save its checkpoint"))
 
 
 def _kill(fault: str, choose: Callable[[Site, random.Random], str], site: Site, rng: random.Random) -> Strike:
@@ -149,6 +157,9 @@ EXECUTOR_FAULTS = (
         begin=partial(_kill_with_warden, "executor-and-warden-killed"),
         heal=_start,
         hold_s=longer,
+    ),
+    _killed(
+        "checkpoint-torn", _a_saver, "killed in a save, its item goes on from that one or from the last acknowledged"
     ),
     _stopped("executor-stopped", anyone, "items finish within the grace or go on elsewhere at once; exit code 0"),
     _stopped("leader-stopped", the_leader, "the same; another leads at once"),

@@ -47,6 +47,7 @@ def document(campaign: Campaign, seed: int) -> dict[str, Any]:
         "t_s": t_s,
         "faults": len(strikes),
         "runs": len(runs),
+        "loads": campaign.loads(),
         "targets": dict(Counter(str(target.fate) for target in campaign.targets())),
         "takeover_after_kill_s": _spread(
             [s for name, some in killed.items() if not name.startswith("warden") for s in some]

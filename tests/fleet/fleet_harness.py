@@ -19,6 +19,7 @@ from shardsched.admin.document import fleet_document, job_details
 from shardsched.core.paths import Paths
 from shardsched.registry.url import open_registry
 from tests.fleet.fleet_record import RecordedRun, read_runs, violations
+from tests.fleet.saved_record import SavedStates, read_saves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -197,13 +198,17 @@ class Fleet:
         """Return the recorded runs, of one job or of all."""
         return [run for run in read_runs(self.record) if job is None or run.job == job]
 
+    def saves(self) -> SavedStates:
+        """Return what items loaded and saved."""
+        return read_saves(self.record)
+
     def running(self, job: str) -> list[RecordedRun]:
         """Return the runs of a job that have begun and not ended."""
         return [run for run in self.runs(job) if run.end is None]
 
     def check(self) -> None:
         """Fail if the record shows what must never be."""
-        faults = violations(self.runs(), self.strikes)
+        faults = [*violations(self.runs(), self.strikes), *self.saves().faults]
         assert not faults, f"{len(faults)} faults: {faults[:5]}"
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
 """Handlers for tests with real executors: they write their own record, whatever the product says of them.
 
 A line is appended for the start, for every 50 ms of life and for the end, so that a killed run's last sign of life is
-known. What a run does is said by its job's parameter: words such as ``hold=2`` (seconds), ``fail``, ``ignore``.
+known. What a run does is said by its job's parameter: words such as ``hold=2`` (seconds), ``fail``, ``ignore``, or
+``save=3`` (checkpoints saved in each of those 50 ms). What is loaded and saved has a record of its own.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import threading
 import time
 
 from shardsched import ShardingContext, sharded_job
+from shardsched.errors import CheckpointError, StaleTokenError
 
 TICK_S = 0.05
 NEVER = "0 0 0 1 1 ? 2099"
 
 
-def write_line(fields: dict[str, object]) -> None:
-    """Append one line to the record, whole."""
+def write_line(fields: dict[str, object], kind: str = "") -> None:
+    """Append one line to the record, or to that of a kind, whole."""
     line = json.dumps(fields, separators=(",", ":")) + "\n"
-    record = os.open(os.environ["FLEET_RECORD"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    record = os.open(os.environ["FLEET_RECORD"] + kind, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(record, line.encode())
     finally:
@@ -47,6 +49,45 @@ def _fields(ctx: ShardingContext, what: str) -> dict[str, object]:
     }
 
 
+class Counter:
+    """Counts in the item's checkpoint, from where the run before it ended."""
+
+    def __init__(self, ctx: ShardingContext) -> None:
+        self._ctx = ctx
+        state = ctx.load(self._state(0))
+        self.count: int = state["count"]
+        self._note(loaded=self.count, is_whole=state == self._state(self.count))
+
+    @staticmethod
+    def _state(count: int) -> dict[str, object]:
+        return {"count": count, "pad": str(count) * 500}
+
+    def _note(self, **fields: object) -> None:
+        run = {"job": self._ctx.job, "item": self._ctx.item, "run": self._ctx.run_id, "executor": self._ctx.executor}
+        write_line(run | fields, ".saves")
+
+    def add(self, times: int = 1) -> None:
+        """Count on, and save each number."""
+        for _ in range(times):
+            self.count += 1
+            self._note(saving=self.count)
+            self._ctx.save(self._state(self.count))
+            self._note(saved=self.count)
+
+    def add_until_refused(self) -> None:
+        """Count on until the claim is over."""
+        pause = threading.Event()
+        while True:
+            try:
+                self.add()
+            except CheckpointError as error:
+                self._note(refused=type(error).__name__)
+            except StaleTokenError as error:
+                self._note(refused=type(error).__name__)
+                return
+            pause.wait(TICK_S)
+
+
 def run_as_told(ctx: ShardingContext) -> None:
     """Do what the job's parameter says, and record it."""
     words = dict(word.partition("=")[::2] for word in ctx.job_param.split())
@@ -54,9 +95,12 @@ def run_as_told(ctx: ShardingContext) -> None:
     if "ignore" in words:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     pause = threading.Event()
+    counter = Counter(ctx) if "save" in words else None
     until = time.clock_gettime(time.CLOCK_BOOTTIME) + float(words.get("hold", "0"))
     while time.clock_gettime(time.CLOCK_BOOTTIME) < until:
         pause.wait(TICK_S)
+        if counter is not None:
+            counter.add(int(words["save"]))
         write_line(_fields(ctx, "alive"))
         if "poll" in words and ctx.should_stop:
             write_line(_fields(ctx, "gave way"))
@@ -78,3 +122,9 @@ def told(ctx: ShardingContext) -> None:
 async def told_async(ctx: ShardingContext) -> None:
     """Run as told, from a coroutine."""
     run_as_told(ctx)
+
+
+@sharded_job("saver", cron=NEVER, paused=True)
+def saver(ctx: ShardingContext) -> None:
+    """Save without looking whether to stop, until it is refused; for threads, which nothing else ends."""
+    Counter(ctx).add_until_refused()
