@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from shardsched.core.assignment import Assignment
+from shardsched.core.checkpoint import Checkpoint
 from shardsched.core.command import Commands, Trigger
 from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord, LoadReport
 from shardsched.core.fire import Cursor, Marker
@@ -66,7 +67,7 @@ def test_document_links_resolve(document: Path) -> None:
 def test_documents_exist_that_the_readme_promises() -> None:
     """The set of documents is whole."""
     names = {name(path) for path in DOCUMENTS}
-    wanted = {"architecture", "guarantees", "namespace", "glossary", "cron"}
+    wanted = {"architecture", "guarantees", "namespace", "glossary", "cron", "checkpoints"}
     assert {f"docs/{document}.md" for document in wanted} <= names
 
 
@@ -74,6 +75,8 @@ def test_namespace_document_has_every_field_of_every_record() -> None:
     """A field that is stored is described."""
     text = (ROOT / "docs" / "namespace.md").read_text()
     records = (ExecutorRecord, LoadReport, DrainMark, LeaderRecord, JobConfig, Assignment, Commands, Trigger)
-    stored = {(record, field) for record in (*records, Cursor, Marker) for field in record.__dataclass_fields__}
+    stored = {
+        (record, field) for record in (*records, Cursor, Marker, Checkpoint) for field in record.__dataclass_fields__
+    }
     assert {(record, field) for record, field in stored if not re.search(rf'[`"]{field}[`"]', text)} == set()
     assert {kind for kind in (*CONTROL_PLANE, *PERSISTENT_ROOTS, "epoch") if f"`/{kind}" not in text} == set()
