@@ -70,21 +70,19 @@ class Executor:
     """
 
     def __init__(self, settings: ExecutorSettings, *, clock: Clock = SYSTEM_CLOCK) -> None:
-        settings = settings if settings.name else replace(settings, name=default_executor_name())
-        self.settings = check_settings(settings)
+        named = settings if settings.name else replace(settings, name=default_executor_name())
+        self.settings = settings = check_settings(named)
         self._clock = clock
         self._paths = Paths(settings.namespace)
         self._registry = open_registry(settings.registry, session_timeout_s=settings.session_timeout_s, clock=clock)
         self._lease = Lease(self._registry, self._paths, clock, self._lease_changed)
         self._mirror = Mirror(self._registry, self._paths, self._mirror_changed)
         self._book = Book(self._registry, self._paths, self._vanished)
-        self._timer = Timer(clock, self._wake_loop)
-        self._historian = Historian(self.settings, clock, self._mirror)
+        self._timer = Timer(clock, lambda: self._loop_worker.wake())  # noqa: PLW0108 - it is made later
+        self._historian = Historian(settings, clock, self._mirror)
         chronicle = self._historian.chronicle
         clerk = Clerk(self._registry, self._paths, self._lease, clock)
-        self._dispatch = Dispatch(
-            settings=self.settings, clock=clock, post=self._post, chronicle=chronicle, clerk=clerk
-        )
+        self._dispatch = Dispatch(settings=settings, clock=clock, post=self._post, chronicle=chronicle, clerk=clerk)
         self._loop = Loop(
             name=settings.name,
             slots=settings.slots,
@@ -233,9 +231,6 @@ class Executor:
 
     def _post(self, message: Message) -> None:
         self._loop.post(message)
-        self._loop_worker.wake()
-
-    def _wake_loop(self) -> None:
         self._loop_worker.wake()
 
     def _vanished(self, job: str, item: int) -> None:
