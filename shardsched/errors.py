@@ -31,8 +31,8 @@ The drawing below is compared with the classes by a test::
     │   ├── RunFailedError
     │   ├── RunTimeoutError
     │   ├── ShutdownError
-    │   ├── StaleTokenError
     │   └── CheckpointError
+    │       └── StaleTokenError
     └── HistoryError
         ├── HistoryUnavailableError
         └── HistorySchemaError
@@ -279,36 +279,12 @@ class ShutdownError(ExecutionError):
     """Raised when a run is asked of an executor that is stopping."""
 
 
-class StaleTokenError(ExecutionError):
-    """Raised when a run saves its checkpoint whose claim of the item is over; nothing was saved.
-
-    Attributes:
-        job: The job.
-        item: The item.
-        reason: Why.
-    """
-
-    def __init__(self, *, job: str, item: int, reason: str) -> None:
-        super().__init__(f"the checkpoint of {job}/{item} was not saved: {reason}; end this run, another goes on")
-        self.job = job
-        self.item = item
-        self.reason = reason
-
-
 class CheckpointError(ExecutionError):
-    """Raised when a checkpoint cannot be saved or loaded.
+    """Raised when an item's checkpoint cannot be saved or loaded; it says what became of it."""
 
-    Attributes:
-        job: The job.
-        item: The item.
-        reason: What became of it and why.
-    """
 
-    def __init__(self, *, job: str, item: int, reason: str) -> None:
-        super().__init__(f"the checkpoint of {job}/{item} {reason}")
-        self.job = job
-        self.item = item
-        self.reason = reason
+class StaleTokenError(CheckpointError):
+    """Raised when a run saves its checkpoint whose claim of the item is over; nothing was saved."""
 
 
 class HistoryError(ShardschedError):

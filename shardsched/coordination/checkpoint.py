@@ -61,6 +61,7 @@ class RunCheckpoint:
         self._clock = clock
         self._closing = closing
         self._claimed = claimed
+        self._subject = f"the checkpoint of {claimed.job}/{claimed.item}"
         self._path = paths.checkpoint(claimed.job, claimed.item)
         self._is_read = False
         self._version: int | None = None
@@ -139,15 +140,15 @@ class RunCheckpoint:
             return "the lease of its executor has run out"
         return "its executor is closing" if self._closing.is_set() else None
 
-    def _over(self, why: str, *, is_unknown: bool) -> StaleTokenError | CheckpointError:
+    def _over(self, why: str, *, is_unknown: bool) -> CheckpointError:
         if is_unknown:
             return self._failure(
                 f"may have been saved or not, for want of an answer, and {why}; load() of the next run tells"
             )
-        return StaleTokenError(job=self._claimed.job, item=self._claimed.item, reason=why)
+        return StaleTokenError(f"{self._subject} was not saved: {why}; end this run, another goes on")
 
     def _failure(self, reason: str) -> CheckpointError:
-        return CheckpointError(job=self._claimed.job, item=self._claimed.item, reason=reason)
+        return CheckpointError(f"{self._subject} {reason}")
 
     def _checkpoint(self, number: int, state: str | None) -> Checkpoint:
         return Checkpoint(

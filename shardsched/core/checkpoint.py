@@ -80,12 +80,11 @@ def state_text(job: str, item: int, state: Any) -> str | None:
         text = json.dumps(state, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         size = len(text.encode())
     except UnicodeEncodeError:
-        reason = "was not saved: its state holds half a character (a lone surrogate); the earlier one stays"
-        raise CheckpointError(job=job, item=item, reason=reason) from None
+        fault = "its state holds half a character (a lone surrogate); the earlier one stays"
     except (TypeError, ValueError, RecursionError) as error:
-        reason = f"was not saved: its state is not JSON ({error}); the earlier one stays"
-        raise CheckpointError(job=job, item=item, reason=reason) from None
-    if size > MAX_STATE_BYTES:
-        reason = f"was not saved: its state has {size} bytes as JSON, {MAX_STATE_BYTES} are allowed; save less of it"
-        raise CheckpointError(job=job, item=item, reason=reason)
-    return text
+        fault = f"its state is not JSON ({error}); the earlier one stays"
+    else:
+        if size <= MAX_STATE_BYTES:
+            return text
+        fault = f"its state has {size} bytes as JSON, {MAX_STATE_BYTES} are allowed; save less of it"
+    raise CheckpointError(f"the checkpoint of {job}/{item} was not saved: {fault}")

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""Sends a request and waits for its answer: ``state`` of a load, or ``error`` (the name of a class) and ``reason``."""
+"""Sends a request and waits for its answer: ``state`` of a load, or ``error`` (the name of a class) and ``message``."""
 
+_INTERRUPTING = "a checkpoint cannot be saved or loaded by a signal handler that interrupts another save or load"
 _ERRORS = {error.__name__: error for error in (StaleTokenError, CheckpointError)}
 
 
@@ -76,7 +77,7 @@ class SavedState:
     def _turn(self) -> Iterator[None]:
         with self._lock:
             if self._is_busy:
-                raise self._error("cannot be saved or loaded by a signal handler that interrupts another save or load")
+                raise CheckpointError(_INTERRUPTING)
             self._is_busy = True
             try:
                 yield
@@ -87,8 +88,5 @@ class SavedState:
         self._number += 1
         answer = self._ask({"number": self._number, **request})
         if "error" in answer:
-            raise self._error(answer["reason"], answer["error"])
+            raise _ERRORS[answer["error"]](answer["message"])
         return answer
-
-    def _error(self, reason: str, kind: str = "CheckpointError") -> StaleTokenError | CheckpointError:
-        return _ERRORS[kind](job=self._job, item=self._item, reason=reason)

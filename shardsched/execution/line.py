@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _READ_BYTES = 256 * 1024
-_GONE = {"error": "CheckpointError", "reason": "cannot be saved or loaded: the warden of this run does not answer"}
+_GONE = {
+    "error": "CheckpointError",
+    "message": "a checkpoint cannot be saved or loaded: the warden of this run does not answer",
+}
 _FORKED = {
     "error": "CheckpointError",
-    "reason": "cannot be saved or loaded by a process that the item has forked; let the item's own process do it",
+    "message": "a checkpoint cannot be saved or loaded by a process that the item has forked; its own may",
 }
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_STATE_CHARS = 64 * 1024
 """Longest state passed on; who saves has measured it in bytes already (`core.checkpoint.MAX_STATE_BYTES`)."""
 _MAX_NUMBER = 2**53
-_ANSWER_FIELDS = ("number", "state", "error", "reason")
+_ANSWER_FIELDS = ("number", "state", "error", "message")
 
 
 def pass_asks(ward: Ward, messages: Sequence[Mapping[str, Any]], tell: Tell) -> None:

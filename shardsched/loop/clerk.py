@@ -27,8 +27,14 @@ logger = logging.getLogger(__name__)
 
 THREAD_COUNT = 4
 """How many items in processes are answered at once; a guess."""
-_RUN_IS_OVER = {"error": StaleTokenError.__name__, "reason": "its run is over"}
-_FAULT = {"error": CheckpointError.__name__, "reason": "may have been saved or not: its executor failed, see its log"}
+_RUN_IS_OVER = {
+    "error": StaleTokenError.__name__,
+    "message": "the checkpoint cannot be saved or loaded: its run is over",
+}
+_FAULT = {
+    "error": CheckpointError.__name__,
+    "message": "the checkpoint may have been saved or not: its executor failed, see its log",
+}
 
 
 class Clerk:
@@ -57,8 +63,8 @@ class Clerk:
             if request["what"] == "load":
                 return {"state": checkpoint.load()}
             checkpoint.save(request["number"], request["state"])
-        except (StaleTokenError, CheckpointError) as error:
-            return {"error": type(error).__name__, "reason": error.reason}
+        except CheckpointError as error:
+            return {"error": type(error).__name__, "message": str(error)}
         return {}
 
     def take(self, asked: RunAsked, reply: Callable[[str, Answer], None]) -> None:

@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from shardsched import ShardingContext, sharded_job
-from shardsched.errors import CheckpointError, StaleTokenError
+from shardsched.errors import CheckpointError
 from shardsched.execution.frame import send_blocking
 from tests.execution.item_jobs import YEARLY, hang, note_pid
 
@@ -69,7 +69,7 @@ def is_refused(ctx: ShardingContext) -> None:
     for call in (ctx.load, lambda: ctx.save(1)):
         try:
             call()
-        except (CheckpointError, StaleTokenError) as error:
+        except CheckpointError as error:
             print(type(error).__name__, error)
 
 

@@ -82,9 +82,8 @@ class Counter:
                 self.add()
             except CheckpointError as error:
                 self._note(refused=type(error).__name__)
-            except StaleTokenError as error:
-                self._note(refused=type(error).__name__)
-                return
+                if isinstance(error, StaleTokenError):
+                    return
             pause.wait(TICK_S)
 
 

@@ -57,7 +57,11 @@ def test_clerk_loads_and_saves_for_a_known_run(clerk: Clerk) -> None:
 def test_clerk_refuses_runs_that_are_over(clerk: Clerk) -> None:
     """One that has ended, or that nobody knows, is told so."""
     clerk.dismiss("r0")
-    assert asked(clerk, SAVE) == {"number": 2, "error": "StaleTokenError", "reason": "its run is over"}
+    assert asked(clerk, SAVE) == {
+        "number": 2,
+        "error": "StaleTokenError",
+        "message": "the checkpoint cannot be saved or loaded: its run is over",
+    }
     assert clerk.answer("unknown", LOAD)["error"] == "StaleTokenError"
 
 
