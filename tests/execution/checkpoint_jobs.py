@@ -27,7 +27,7 @@ def job(function: Callable[[ShardingContext], Any]) -> Callable[[ShardingContext
 
 
 @job
-def counts(ctx: ShardingContext) -> None:
+def goes_on(ctx: ShardingContext) -> None:
     """Go on counting where the last run ended."""
     print("loaded", ctx.load(0))
     ctx.save(ctx.load(0) + 1)
@@ -35,7 +35,7 @@ def counts(ctx: ShardingContext) -> None:
 
 
 @job
-async def counts_async(ctx: ShardingContext) -> None:
+async def goes_on_async(ctx: ShardingContext) -> None:
     """Do so in a coroutine, by way of a thread."""
     number = await asyncio.to_thread(ctx.load, 0)
     await asyncio.to_thread(ctx.save, number + 1)

@@ -142,9 +142,9 @@ def test_warden_passes_what_may_be_saved() -> None:
 
 def test_state_outlives_runs(pool: PoolUnderTest, desk: Desk) -> None:
     """A run goes on from what the one before it saved; each asks once to load and once to save."""
-    assert pool.log(pool.run("counts")) == "loaded 0\nthen 1\n"
-    assert pool.log(pool.run("counts")) == "loaded 1\nthen 2\n"
-    assert pool.log(pool.run("counts_async")) == "then 3\n"
+    assert pool.log(pool.run("goes_on")) == "loaded 0\nthen 1\n"
+    assert pool.log(pool.run("goes_on")) == "loaded 1\nthen 2\n"
+    assert pool.log(pool.run("goes_on_async")) == "then 3\n"
     assert desk.asked == [(1, "load"), (2, "save")] * 3
 
 
@@ -162,7 +162,7 @@ def test_fresh_interpreter_saves_too(make_pool: Callable[..., PoolUnderTest], de
     pool = make_pool(modules=["threaded", JOBS], import_paths=[str(tmp_path)], answer=desk)
     pool.start()
     assert pool.ready().thread_count == 2
-    assert pool.log(pool.run("counts")) == "loaded 0\nthen 1\n"
+    assert pool.log(pool.run("goes_on")) == "loaded 0\nthen 1\n"
 
 
 def test_saves_from_many_threads_are_each_whole(pool: PoolUnderTest, desk: Desk) -> None:
@@ -271,7 +271,7 @@ def test_item_that_reads_no_answer_harms_nobody(pool: PoolUnderTest, desk: Desk)
     pass_time(0.3)
     assert len(desk.asked) == asked
     desk.state = None
-    assert pool.run("counts").outcome is Outcome.OK
+    assert pool.run("goes_on").outcome is Outcome.OK
     pool.pool.stop_run(run_id, "test", 0)
     assert pool.ended(run_id).outcome is Outcome.STOPPED
 
