@@ -117,7 +117,7 @@ def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_00
         name=draw(names()) if name is None else name,
         uid=draw(texts()),
         handler=handler,
-        cron=draw(st.sampled_from(_CRONS)),
+        cron=draw(st.sampled_from([*_CRONS, ""])),
         armed_at=draw(times()),
         timezone=draw(st.sampled_from(["UTC", "Europe/Paris", "GMT+8"])),
         items=items,
@@ -134,7 +134,7 @@ def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_00
         labels=draw(st.just({}) | st.dictionaries(st.just("zone"), st.sampled_from(_ZONES))),
         priority=draw(st.integers(-1000, 1000)),
         pause=tuple(
-            draw(st.lists(st.sampled_from(["22:00-06:00", "12/24-01/02", "sat,sun"]), max_size=2, unique=True))
+            draw(st.lists(st.sampled_from(["mon-fri 01:00-02:00", "12/24-01/02", "sat,sun"]), max_size=2, unique=True))
         ),
         after=tuple(draw(st.lists(names(), max_size=2, unique=True))),
         after_mode=draw(st.sampled_from(AfterMode)),
@@ -233,6 +233,8 @@ def cursors() -> st.SearchStrategy[Cursor]:
         message=texts(),
         job_param=st.none() | texts(),
         param=st.none() | texts(),
+        failures=counts(),
+        retry_at=moments,
     )
 
 

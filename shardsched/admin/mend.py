@@ -12,7 +12,7 @@ from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.removal import DELETE_CHUNK, remove_job_nodes
 from shardsched.core.command import Commands, encode_commands
 from shardsched.core.fire import Cursor, ItemState, encode_cursor
-from shardsched.errors import CronExpressionError
+from shardsched.errors import ConfigurationError
 from shardsched.registry.base import Check, Committed, Create, Delete, Put
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ class Mend:
     def _latest_fire(self, entry: JobEntry) -> datetime:
         """Return the latest fire up to now, or now itself where the trigger has none: then nothing before is due."""
         try:
-            fire = entry.config.parsed_cron().latest_fire(self.now) if entry.config else None
-        except CronExpressionError:
+            fire = entry.config.schedule().latest_fire(self.now) if entry.config else None
+        except ConfigurationError:
             fire = None
         return fire or self.now.replace(microsecond=0) - timedelta(seconds=1)
 

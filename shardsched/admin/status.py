@@ -13,7 +13,7 @@ from shardsched.admin.document import executor_document, fleet_document, job_det
 from shardsched.admin.reader import is_abandoned
 from shardsched.core.checkpoint import decode_checkpoint
 from shardsched.core.reason import JobState, judge, live_owners
-from shardsched.errors import CorruptNodeError, CronExpressionError
+from shardsched.errors import ConfigurationError, CorruptNodeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -226,8 +226,8 @@ def _next_fire(entry: JobEntry, now: datetime) -> datetime | None:
     if entry.config is None:
         return None
     try:
-        return entry.config.parsed_cron().next_fire(max(now, entry.config.armed_at))
-    except CronExpressionError:
+        return entry.config.schedule().next_fire(max(now, entry.config.armed_at))
+    except ConfigurationError:
         return None
 
 

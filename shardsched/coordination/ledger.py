@@ -91,16 +91,26 @@ class Ending:
     """A short word on it."""
     ended_at: datetime
     """When."""
+    retry_at: datetime | None = None
+    """When it is tried again, None if it is not: then its fire is over."""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the run failed, and so is tried again where a retry is left."""
+        return self.state is ItemState.FAILED
 
     def cursor(self) -> Cursor:
-        """Return the cursor that says so."""
+        """Return the cursor that says so; a run that is tried again keeps the parameters that it began with."""
+        before, is_over = self.claimed.cursor, self.retry_at is None
         return replace(
-            self.claimed.cursor,
+            before,
             state=self.state,
             ended_at=self.ended_at,
             message=self.message[:MAX_MESSAGE_LENGTH],
-            job_param=None,
-            param=None,
+            job_param=None if is_over else before.job_param,
+            param=None if is_over else before.param,
+            failures=before.failures + self.is_failure,
+            retry_at=self.retry_at,
         )
 
 
@@ -169,6 +179,7 @@ class Ledger:
             started_at=now,
             job_param=run.job_param,
             param=run.param,
+            failures=run.failures,
         )
         marker = Marker(
             uid=uid,
@@ -221,11 +232,13 @@ class Ledger:
             before,
             state=settle.state,
             fire=settle.fire,
+            trigger=before.trigger if settle.trigger is None else settle.trigger,
             cause=before.cause if before.run else Cause.SCHEDULE,
             ended_at=before.ended_at or (now if before.run else None),
             message=settle.reason[:MAX_MESSAGE_LENGTH],
             job_param=None,
             param=None,
+            retry_at=None,
         )
         operations: list[Operation] = [
             self._lease.fence(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from shardsched.core.cron import Cron
+    from shardsched.core.schedule import Schedule
 
 
 class Agenda:
@@ -55,34 +55,34 @@ class Agenda:
 
 
 class FireTable:
-    """Latest and next fire of each trigger, computed once for all jobs that share it.
+    """Latest and next fire of each schedule, computed once for all jobs that share it.
 
-    For each trigger the half-open span between two fires around the last question is kept, so that asking again within
+    For each schedule the half-open span between two fires around the last question is kept, so that asking again within
     it costs nothing, and stepping into the following one costs one fire time.
     """
 
-    _MAX_TRIGGERS = 20_000
+    _MAX_SCHEDULES = 20_000
 
     def __init__(self) -> None:
-        self._spans: dict[Cron, tuple[datetime | None, datetime | None]] = {}
+        self._spans: dict[Schedule, tuple[datetime | None, datetime | None]] = {}
 
-    def around(self, cron: Cron, now: datetime) -> tuple[datetime | None, datetime | None]:
+    def around(self, schedule: Schedule, now: datetime) -> tuple[datetime | None, datetime | None]:
         """Return the latest fire up to now and the first one after now."""
-        span = self._spans.get(cron)
+        span = self._spans.get(schedule)
         if span is not None:
             latest, following = span
             if (latest is None or latest <= now) and (following is None or now < following):
                 return span
             if following is not None and following <= now:
-                after = cron.next_fire(following)
+                after = schedule.next_fire(following)
                 if after is None or now < after:
-                    return self._keep(cron, (following, after))
-        return self._keep(cron, (cron.latest_fire(now), cron.next_fire(now)))
+                    return self._keep(schedule, (following, after))
+        return self._keep(schedule, (schedule.latest_fire(now), schedule.next_fire(now)))
 
     def _keep(
-        self, cron: Cron, span: tuple[datetime | None, datetime | None]
+        self, schedule: Schedule, span: tuple[datetime | None, datetime | None]
     ) -> tuple[datetime | None, datetime | None]:
-        if len(self._spans) >= self._MAX_TRIGGERS:
+        if len(self._spans) >= self._MAX_SCHEDULES:
             self._spans.clear()
-        self._spans[cron] = span
+        self._spans[schedule] = span
         return span

@@ -52,7 +52,7 @@ def _instant(zone: tzinfo, wall: datetime, fold: int = 0) -> datetime:
     return (wall - _offset(zone, wall, fold)).replace(tzinfo=UTC)
 
 
-def _transition(zone: tzinfo, first: datetime, last: datetime) -> datetime:
+def transition(zone: tzinfo, first: datetime, last: datetime) -> datetime:
     """Return the instant in (first, last] from which the zone has the offset that it has at last."""
     offset = last.astimezone(zone).utcoffset()
     low, high = 0, int((last - first).total_seconds())
@@ -67,7 +67,7 @@ def _transition(zone: tzinfo, first: datetime, last: datetime) -> datetime:
 
 def _overlap(zone: tzinfo, at: datetime, before: timedelta, behind: timedelta) -> tuple[datetime, datetime]:
     """Return as wall times where the overlap around a wall time begins and ends."""
-    change = _transition(zone, _instant(zone, at, 0), _instant(zone, at, 1))
+    change = transition(zone, _instant(zone, at, 0), _instant(zone, at, 1))
     return (change + behind).replace(tzinfo=None), (change + before).replace(tzinfo=None)
 
 
@@ -92,7 +92,7 @@ def next_instant(wall: Wall, zone: tzinfo, after: datetime, *, is_interval: bool
         before, behind = _offset(zone, found, 0), _offset(zone, found, 1)
         if behind <= before:
             return _instant(zone, found, 0)
-        change = _transition(zone, _instant(zone, found, 1), _instant(zone, found, 0))
+        change = transition(zone, _instant(zone, found, 1), _instant(zone, found, 0))
         if not is_interval and behind - before <= _LONG_JUMP:
             return change
         at = (change + behind).replace(tzinfo=None) - _SECOND
@@ -132,7 +132,7 @@ def latest_instant(wall: Wall, zone: tzinfo, at: datetime, *, is_interval: bool)
         before, behind = _offset(zone, found, 0), _offset(zone, found, 1)
         if behind <= before:
             return _instant(zone, found, 1 if is_interval else 0)
-        change = _transition(zone, _instant(zone, found, 1), _instant(zone, found, 0))
+        change = transition(zone, _instant(zone, found, 1), _instant(zone, found, 0))
         if not is_interval and behind - before <= _LONG_JUMP:
             return change
         now = (change + before).replace(tzinfo=None) - _SECOND

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from shardsched.core.fire import Cause, ItemState
+    from shardsched.core.fire import Cause, Cursor, ItemState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,19 @@ class Missed:
     last: datetime
     """The last of them."""
     reason: str
-    """Why: too late, still running, paused policy."""
+    """Why: too late, still running, disabled."""
+    is_asked_for: bool = False
+    """Whether people asked for it, so that nobody need be warned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenUp:
+    """A failed run that was to be tried again, and is not: its fire has failed for good."""
+
+    cursor: Cursor
+    """The item's cursor, as the failed run left it."""
+    reason: str
+    """Why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +61,10 @@ class Run:
     """Why the fire was first run, kept over failovers."""
     missed: Missed | None = None
     """Earlier fires that are dropped by this."""
+    failures: int = 0
+    """How often the fire has failed before."""
+    given_up: GivenUp | None = None
+    """The retry of an earlier fire that is given up by this."""
     replaces: str = ""
     """The abandoned run whose fire is run again, empty if there is none."""
     by: str = ""
@@ -69,6 +85,10 @@ class Settle:
     """Why, for the event and the cursor's message."""
     missed: Missed | None = None
     """Fires that are dropped by this."""
+    trigger: int | None = None
+    """What the cursor's trigger becomes, None to leave it."""
+    given_up: GivenUp | None = None
+    """The retry that is given up by this."""
     ends: str = ""
     """The abandoned run that is over by this, empty if there is none."""
 

@@ -82,15 +82,24 @@ class Cursor:
     message: str = ""
     """A short word on the outcome."""
     job_param: str | None = None
-    """While it runs: the job's parameter that it began with."""
+    """While it runs, or waits to be tried again: the job's parameter that it began with."""
     param: str | None = None
-    """While it runs: the item's parameter that it began with."""
+    """While it runs, or waits to be tried again: the item's parameter that it began with."""
+    failures: int = 0
+    """How often the fire of the last run has failed."""
+    retry_at: datetime | None = None
+    """When the last run, which failed, is tried again; None if it is not."""
+
+    @property
+    def is_retried(self) -> bool:
+        """Whether the last run failed and is to be tried again: its fire is not over."""
+        return self.state is ItemState.FAILED and self.retry_at is not None
 
 
 def encode_cursor(cursor: Cursor) -> bytes:
     """Return the stored form."""
     fields = {name: getattr(cursor, name) for name in cursor.__dataclass_fields__}
-    for name in ("fire", "run_fire", "started_at", "ended_at"):
+    for name in ("fire", "run_fire", "started_at", "ended_at", "retry_at"):
         fields[name] = time_text(fields[name])
     # Half a character in what an exception says must not keep the outcome of the run from being written.
     fields["message"] = cursor.message.encode(errors="backslashreplace").decode()
@@ -122,6 +131,8 @@ def decode_cursor(path: str, value: bytes) -> Cursor:
         message=fields.text("message", ""),
         job_param=fields.text("job_param") if fields.has("job_param") else None,
         param=fields.text("param") if fields.has("param") else None,
+        failures=fields.integer("failures", 0),
+        retry_at=fields.time_or_none("retry_at"),
     )
 
 

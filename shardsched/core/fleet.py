@@ -14,6 +14,7 @@ from shardsched.core.executor import decode_drain, decode_executor, decode_leade
 from shardsched.core.item import check_item_params
 from shardsched.core.job_record import decode_job
 from shardsched.core.name import check_job_name, name_fault
+from shardsched.core.schedule import check_schedule
 from shardsched.core.view import JobEntry
 from shardsched.errors import CorruptNodeError, CronExpressionError, ItemParameterError, JobConfigError
 
@@ -76,8 +77,7 @@ def _job(path: str, name: str, value: bytes) -> tuple[JobConfig | None, str | No
 def _held_reason(config: JobConfig) -> str | None:
     """Return why a stored configuration cannot be used although it could be read, or None."""
     try:
-        if config.parsed_cron().next_fire(config.armed_at) is None:
-            return "invalid cron: it never fires; check that the day exists in the month, and the year"
+        check_schedule(config.schedule(), config.armed_at)
         check_job_name(config.name)
         check_item_params(config.item_params, config.items)
     except CronExpressionError as error:

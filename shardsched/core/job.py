@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from shardsched.core.cron import Cron, parse_cron
+from shardsched.core.schedule import Schedule, make_schedule
 from shardsched.core.task import is_builtin
 
 if TYPE_CHECKING:
@@ -74,6 +74,23 @@ class AfterOn(StrEnum):
     """Those with an item that is not done."""
     ALWAYS = "always"
     """All of them."""
+
+
+class OnFailure(StrEnum):
+    """What is done when a run has failed for good, where it is no function that is called."""
+
+    LOG = "log"
+    """It is logged as an error."""
+    IGNORE = "ignore"
+    """It is logged for debugging only."""
+    RAISE = "raise"
+    """It is logged by the root logger of the executor's process, as critical, with the traceback."""
+
+
+def is_function_place(text: str) -> bool:
+    """Whether a text names a function, as ``module:function``."""
+    module, _, function = text.partition(":")
+    return function.isidentifier() and all(part.isidentifier() for part in module.split("."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,13 +164,18 @@ class JobConfig:
     deleting: bool = False
     """Whether it is being deleted: nothing starts any more."""
 
-    def parsed_cron(self) -> Cron:
-        """Return the trigger.
+    def schedule(self) -> Schedule:
+        """Return when it fires by itself.
 
         Raises:
             CronExpressionError: The expression or the zone is not valid.
+            JobConfigError: A pause window is not valid.
         """
-        return parse_cron(self.cron, self.timezone)
+        return make_schedule(self.cron, self.timezone, self.pause)
+
+    def fails_over(self, item: int) -> bool:
+        """Whether a run of an item that was left unfinished goes on elsewhere."""
+        return self.failover and not self.paused and not self.deleting and item not in self.disabled_items
 
     @property
     def run_isolation(self) -> Isolation:

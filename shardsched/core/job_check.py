@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from shardsched.core.cron import check_can_fire
 from shardsched.core.item import MAX_ITEM_COUNT, check_item_params
 from shardsched.core.job import (
     MAX_RETRIES,
@@ -19,10 +18,13 @@ from shardsched.core.job import (
     Isolation,
     JobConfig,
     Misfire,
+    OnFailure,
     Strategy,
+    is_function_place,
 )
 from shardsched.core.job_record import encode_job
 from shardsched.core.name import check_job_name, check_text
+from shardsched.core.schedule import check_schedule
 from shardsched.core.task import check_task
 from shardsched.errors import JobConfigError
 
@@ -49,7 +51,7 @@ def check_job(config: JobConfig, now: datetime) -> JobConfig:
     """Return the configuration if it may be written.
 
     Raises:
-        JobConfigError: A setting is refused; the message names it and the cure.
+        JobConfigError: A setting is refused, or the pause windows leave no fire; the message names it and the cure.
         CronExpressionError: The expression is not valid, or has no fire after now.
         ItemParameterError: Parameters for items that do not exist.
     """
@@ -62,7 +64,7 @@ def check_job(config: JobConfig, now: datetime) -> JobConfig:
     _check_texts(config)
     _check_lists(config)
     check_task(config.handler, config.task)
-    check_can_fire(config.parsed_cron(), now)
+    check_schedule(config.schedule(), now)
     size = len(encode_job(config))
     if size > MAX_CONFIG_BYTES:
         message = f"the configuration has {size} bytes, {MAX_CONFIG_BYTES} are allowed; shorten the parameters"
@@ -104,6 +106,9 @@ def _check_lists(config: JobConfig) -> None:
         for text in values:
             check_text(text, f"a value of {setting}", JobConfigError, 128)
     check_text(config.on_failure, "on_failure", JobConfigError, 512)
+    if config.on_failure not in set(OnFailure) and not is_function_place(config.on_failure):
+        message = f"on_failure is {config.on_failure[:80]!r}; give {', '.join(OnFailure)}, or module:function"
+        raise JobConfigError(message, setting="on_failure")
     items: Any = config.disabled_items
     for item in items:
         if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < MAX_ITEM_COUNT:
@@ -173,6 +178,8 @@ def change_job(config: JobConfig, changes: Mapping[str, Any], now: datetime) -> 
         raise JobConfigError(f"there is no setting {unknown[0]!r}; the settings are {', '.join(SETTINGS)}")
     changed = replace(config, **changes)
     is_resumed = config.paused and not changed.paused
-    if is_resumed or (config.cron, config.timezone) != (changed.cron, changed.timezone):
+    # A window that is taken away must not leave its fires to be made up for, as if they had been missed.
+    when = [(one.cron, one.timezone, one.pause) for one in (config, changed)]
+    if is_resumed or when[0] != when[1]:
         changed = replace(changed, armed_at=now)
     return check_job(changed, now)

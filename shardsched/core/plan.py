@@ -10,7 +10,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from shardsched.core.decision import Await, Release, Run, Settle
-from shardsched.core.due import Moment, Terms, due
+from shardsched.core.due import due
+from shardsched.core.retry import retry_starts_at
+from shardsched.core.terms import Moment, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 
     from shardsched.core.assignment import Assignment
     from shardsched.core.command import Commands
-    from shardsched.core.cron import Cron
     from shardsched.core.job import JobConfig
+    from shardsched.core.schedule import Schedule
     from shardsched.core.view import JobEntry, JobView
 
 
@@ -65,19 +67,21 @@ def plan(view: JobView, me: Me, moment: Moment, next_fire: datetime | None) -> J
     usable = usable_entry(view.entry)
     if isinstance(usable, str):
         return JobPlan(reason=usable)
-    config, cron, assignment = usable
+    config, schedule, assignment = usable
     owned = assignment.owners.get(me.name, ())
     terms = Terms(
         config=config,
-        cron=cron,
+        schedule=schedule,
         assignment=assignment,
         commands=view.entry.commands,
         incarnation=me.incarnation,
         running=view.running,
         moment=moment,
+        disabled=frozenset(config.disabled_items),
     )
     decisions = [due(terms, item, view.items[item]) for item in owned if item in view.items]
     hold = _hold(config, assignment)
+    moments = (next_fire, moment.opens_at, *_retry_moments(terms, view))
     is_waking = bool(owned) and not config.paused and not config.deleting
     return JobPlan(
         runs=() if hold else tuple(decision for decision in decisions if isinstance(decision, Run)),
@@ -85,18 +89,25 @@ def plan(view: JobView, me: Me, moment: Moment, next_fire: datetime | None) -> J
         releases=tuple(decision for decision in decisions if isinstance(decision, Release)),
         awaits=tuple(decision for decision in decisions if isinstance(decision, Await)),
         unread=tuple(item for item in owned if item not in view.items),
-        wake_at=next_fire if is_waking else None,
+        wake_at=min((at for at in moments if at is not None), default=None) if is_waking else None,
         reason=hold,
     )
 
 
-def usable_entry(entry: JobEntry) -> tuple[JobConfig, Cron, Assignment] | str:
+def _retry_moments(terms: Terms, view: JobView) -> list[datetime]:
+    """Return when items are tried again; one that could be now already waits for something else."""
+    waiting = [one.cursor for one in view.items.values() if one.cursor is not None and one.cursor.is_retried]
+    moments = (retry_starts_at(terms, cursor) for cursor in waiting)
+    return [at for at in moments if at is not None and at > terms.moment.now]
+
+
+def usable_entry(entry: JobEntry) -> tuple[JobConfig, Schedule, Assignment] | str:
     """Return what is needed to plan a job, or why it cannot be planned."""
     if entry.held is not None or entry.config is None:
         return entry.held or "unreadable configuration"
     if entry.assignment is None or entry.assignment_version is None:
         return entry.assignment_fault or "waits for the leader to assign its items"
-    return entry.config, entry.config.parsed_cron(), entry.assignment
+    return entry.config, entry.config.schedule(), entry.assignment
 
 
 def _hold(config: JobConfig, assignment: Assignment) -> str | None:
@@ -112,9 +123,15 @@ def _hold(config: JobConfig, assignment: Assignment) -> str | None:
     return None
 
 
-def moment_of(now: datetime, latest_fire: datetime | None, drift_limit_s: float) -> Moment:
+def moment_of(schedule: Schedule, now: datetime, latest_fire: datetime | None, drift_limit_s: float) -> Moment:
     """Return the moment at which a job is looked at."""
-    return Moment(now=now, latest_fire=latest_fire, drift_limit=timedelta(seconds=drift_limit_s))
+    opens_at = schedule.opens_at(now)
+    return Moment(
+        now=now,
+        latest_fire=latest_fire,
+        drift_limit=timedelta(seconds=drift_limit_s),
+        opens_at=opens_at if opens_at > now else None,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

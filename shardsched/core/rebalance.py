@@ -101,7 +101,7 @@ def _laid_out(entry: JobEntry, config: JobConfig, claimed: Mapping[str, datetime
     if assignment.newest.items == config.items or entry.name not in claimed:
         return assignment
     latest = claimed[entry.name] or config.armed_at
-    begins = config.parsed_cron().next_fire(latest) or min(latest, _LAST_AT) + timedelta(seconds=1)
+    begins = config.schedule().next_fire(latest) or min(latest, _LAST_AT) + timedelta(seconds=1)
     earlier = [one for one in assignment.layouts if one.from_fire is None or one.from_fire < begins]
     kept = (*earlier[-(MAX_LAYOUT_COUNT - 2) :], replace(layout, from_fire=begins))
     return replace(assignment, layouts=_with_all_items(kept, assignment.item_count, begins))

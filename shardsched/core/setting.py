@@ -25,7 +25,7 @@ PUBLIC_NAMES: Mapping[str, str] = {setting: setting.removesuffix("_s") for setti
 
 _BY_NAME = {name: setting for setting, name in PUBLIC_NAMES.items()} | {setting: setting for setting in SETTINGS}
 _LISTS = {"pause", "after", "disabled_items"}
-_ARMING = {"cron", "timezone", "paused"}
+_ARMING = {"cron", "timezone", "pause", "paused"}
 
 
 def make_settings(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,15 +107,14 @@ def new_job(name: str, uid: str, settings: Mapping[str, Any], now: datetime) -> 
     """Return the checked configuration of a job that begins now.
 
     Raises:
-        JobConfigError: A setting is missing, unknown or refused.
+        JobConfigError: The handler is missing, or a setting is unknown or refused.
         CronExpressionError: The expression is not valid, or never fires.
         ItemParameterError: Parameters for items that do not exist.
     """
     made = make_settings(settings)
-    for setting in ("handler", "cron"):
-        if setting not in made:
-            raise JobConfigError(f"job {name!r} has no {setting}; give one", setting=setting)
-    return check_job(JobConfig(name=name, uid=uid, armed_at=now, **made), now)
+    if "handler" not in made:
+        raise JobConfigError(f"job {name!r} has no handler; give one", setting="handler")
+    return check_job(JobConfig(name=name, uid=uid, armed_at=now, **{"cron": "", **made}), now)
 
 
 def differing_settings(first: JobConfig, second: JobConfig) -> tuple[str, ...]:

@@ -76,11 +76,11 @@ def _is_caught_up(config: JobConfig, assignment: Assignment, cursors: Mapping[in
 
     Not the time alone: an executor whose clock is behind may still run a fire that is over for the leader.
     """
-    cron = config.parsed_cron()
+    schedule = config.schedule()
     for layout, following in itertools.pairwise(assignment.layouts):
         if following.from_fire is None:
             continue
-        last = cron.latest_fire(following.from_fire - timedelta(microseconds=1))
+        last = schedule.latest_fire(following.from_fire - timedelta(microseconds=1))
         if last is None or last <= config.armed_at or (layout.from_fire is not None and last < layout.from_fire):
             continue
         fires = [cursors[item].fire if item in cursors else None for item in range(layout.items)]

@@ -106,7 +106,7 @@ class Accounting:
     def _give_back(self, claimed: Claimed, now: datetime) -> None:
         entry = self._mirror.entry(claimed.job)
         config = entry.config if entry else None
-        is_failed_over = config is not None and config.failover and not config.paused and not config.deleting
+        is_failed_over = config is not None and config.fails_over(claimed.item)
         view = ItemView(cursor=claimed.cursor, cursor_version=claimed.version, marker=claimed.marker)
         release = Release(item=claimed.item, is_final=not is_failed_over)
         outcome = wait_for(self._ledger.release(claimed.job, release, view, now), ANSWER_S)

@@ -260,7 +260,7 @@ class Loop:
         items = self._runs.without_ghosts(entry.name, self._book.items(entry.name))
         view = JobView(entry=entry, items=items, running=self._runs.ids())
         me = Me(name=self._name, incarnation=self._lease.incarnation)
-        planned = plan(view, me, moment_of(now, latest, self._wall_clock.ahead_s), following)
+        planned = plan(view, me, moment_of(usable[1], now, latest, self._wall_clock.ahead_s), following)
         if self.unfit is not None:
             planned = replace(planned, settles=())
         self._agenda.schedule(entry.name, planned.wake_at)

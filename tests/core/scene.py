@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from shardsched.core.assignment import Assignment, Layout
 from shardsched.core.decision import Await, Release, Run, Settle
-from shardsched.core.due import Moment, Terms, due
+from shardsched.core.due import due
 from shardsched.core.fire import Cause, Cursor, ItemState, Marker
 from shardsched.core.job import JobConfig
 from shardsched.core.plan import JobPlan, Me, moment_of, plan
+from shardsched.core.terms import Moment, Terms
 from shardsched.core.view import ItemView, JobEntry, JobView
 
 if TYPE_CHECKING:
@@ -98,19 +99,21 @@ class Scene:
 
     def moment(self) -> Moment:
         """Return the moment."""
-        return moment_of(self.now, self.config.parsed_cron().latest_fire(self.now), DRIFT_LIMIT_S)
+        schedule = self.config.schedule()
+        return moment_of(schedule, self.now, schedule.latest_fire(self.now), DRIFT_LIMIT_S)
 
     def decide(self, **changes: Any) -> Decision | None:
         """Return what is due for the item, with some of the scene changed."""
         scene = replace(self, **changes)
         terms = Terms(
             config=scene.config,
-            cron=scene.config.parsed_cron(),
+            schedule=scene.config.schedule(),
             assignment=scene.assignment(),
             commands=scene.commands,
             incarnation=ME.incarnation,
             running=scene.running,
             moment=scene.moment(),
+            disabled=frozenset(scene.config.disabled_items),
         )
         view = ItemView(cursor=scene.cursor, cursor_version=0, marker=scene.marker, is_marker_ours=scene.is_marker_ours)
         return due(terms, scene.item, view)
@@ -141,7 +144,7 @@ class Scene:
 
     def plan(self, items: Mapping[int, ItemView]) -> JobPlan:
         """Return the plan for the whole job."""
-        following = self.config.parsed_cron().next_fire(self.now)
+        following = self.config.schedule().next_fire(self.now)
         return plan(JobView(entry=self.entry(), items=items, running=self.running), ME, self.moment(), following)
 
 

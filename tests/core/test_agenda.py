@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shardsched.core.agenda import Agenda, FireTable
-from shardsched.core.cron import Cron, parse_cron
+from shardsched.core.cron import Cron
+from shardsched.core.schedule import make_schedule
 from tests.core.scene import at
 from tests.strategies import ANY_SPEED
 
@@ -86,7 +87,7 @@ class Counter:
 
 def test_fire_table_asks_once_a_span(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two fires the cron is asked once for all jobs that share it; the following span costs one question."""
-    counter, table, cron = Counter(monkeypatch), FireTable(), parse_cron("*/10 * * * * ?")
+    counter, table, cron = Counter(monkeypatch), FireTable(), make_schedule("*/10 * * * * ?")
     for second in ("11", "15", "19.9"):
         assert table.around(cron, at(f"12:00:{second}")) == (at("12:00:10"), at("12:00:20"))
     assert counter.count == 2
@@ -98,7 +99,7 @@ def test_fire_table_asks_once_a_span(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.lists(st.integers(-100_000, 100_000), min_size=1, max_size=10))
 def test_fire_table_tells_what_the_cron_says(offsets: list[int]) -> None:
     """In whatever order it is asked, clock steps in both directions among them, it tells the cron's own answer."""
-    table, cron = FireTable(), parse_cron("0 7/20 * * * ?", "Europe/Berlin")
+    table, cron = FireTable(), make_schedule("0 7/20 * * * ?", "Europe/Berlin")
     for offset in offsets:
         now = at("12:00:00") + timedelta(seconds=offset)
         assert table.around(cron, now) == (cron.latest_fire(now), cron.next_fire(now))
@@ -107,7 +108,7 @@ def test_fire_table_tells_what_the_cron_says(offsets: list[int]) -> None:
 def test_fire_table_without_fires_says_none() -> None:
     """A trigger that is over, or has not begun, has no following or latest fire; both are remembered."""
     table = FireTable()
-    over, to_come = parse_cron("0 0 0 1 1 ? 2020"), parse_cron("0 0 0 1 1 ? 2030")
+    over, to_come = make_schedule("0 0 0 1 1 ? 2020"), make_schedule("0 0 0 1 1 ? 2030")
     for second in ("10", "20"):
         assert table.around(over, at(f"12:00:{second}"))[1] is None
         assert table.around(to_come, at(f"12:00:{second}"))[0] is None
@@ -115,9 +116,9 @@ def test_fire_table_without_fires_says_none() -> None:
 
 def test_fire_table_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """It forgets rather than grow without bound, and goes on telling the truth."""
-    monkeypatch.setattr(FireTable, "_MAX_TRIGGERS", 2)
+    monkeypatch.setattr(FireTable, "_MAX_SCHEDULES", 2)
     table = FireTable()
     for minute in range(5):
-        cron = parse_cron(f"0 {minute} * * * ?")
+        cron = make_schedule(f"0 {minute} * * * ?")
         assert table.around(cron, at("12:30:00"))[0] == at(f"12:0{minute}:00")
         assert len(table._spans) <= 2

@@ -68,13 +68,14 @@ def test_due_carries_the_parameters_of_the_job_and_the_item() -> None:
 
 def test_due_unreadable_item_is_nothing() -> None:
     """An item whose cursor cannot be read is left alone rather than run on a guess."""
-    from shardsched.core.due import Terms, due
+    from shardsched.core.due import due
+    from shardsched.core.terms import Terms
     from shardsched.core.view import ItemView
 
     scene = ON_TIME
     terms = Terms(
         config=scene.config,
-        cron=scene.config.parsed_cron(),
+        schedule=scene.config.schedule(),
         assignment=scene.assignment(),
         commands=None,
         incarnation="fence-1",

@@ -8,7 +8,7 @@ import pytest
 
 from shardsched.core.cron import Cron
 from shardsched.core.decision import Missed, Run, Settle
-from shardsched.core.due import MAX_CATCH_UP
+from shardsched.core.due_fire import MAX_CATCH_UP
 from shardsched.core.fire import Cause, ItemState
 from shardsched.core.job import Misfire
 from tests.core.scene import Scene, at, config, done

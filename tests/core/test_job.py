@@ -53,6 +53,13 @@ def test_check_job_any_valid_configuration_passes_unchanged(config: JobConfig) -
         *(("handler", value) for value in ("", None, 3, "h" * 513, "\ud800", "a\0")),
         *(("cron", value) for value in (None, 3, b"* * * * *", ["*"])),
         *(("timezone", value) for value in (None, 8)),
+        *(("pause", value) for value in (None, "sat,sun", ["sat"], ("",), ("25:00-26:00",), (3,), ("sat",) * 65)),
+        ("pause", ("00:00-12:00", "12:00-24:00")),
+        *(("on_failure", value) for value in (None, "", "mourn", "a:b:c", "a.:b", ":f", "a:", "a b:c", "os.path:x()")),
+        *(("retries", value) for value in (-1, 101, 0.5, True, None)),
+        *(("retry_delay_s", value) for value in (-1, 30 * 86_400 + 1, "5", None, float("nan"))),
+        *(("retry_backoff", value) for value in (0.5, 11, "2", None, float("nan"))),
+        *(("disabled_items", value) for value in ((-1,), (10_000,), ("0",), (True,))),
         *(("failover", value) for value in ("no", 0, None)),
         *(("paused", value) for value in ("yes", 1, None)),
         *(("misfire", value) for value in ("never", "", None, 3, ["once"])),
@@ -88,7 +95,7 @@ def test_check_job_parameters_of_no_item_are_refused(params: Any) -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"cron": ""},
+        {"cron": " "},
         {"cron": "x" * 257},
         {"cron": "61 * * * *"},
         {"cron": "0 0 31 2 *"},
@@ -116,6 +123,12 @@ def test_check_job_larger_than_a_node_may_be_is_refused() -> None:
     [
         (CONFIG, {"cron": "5 * * * *"}, True),
         (CONFIG, {"timezone": "Europe/Paris"}, True),
+        (CONFIG, {"cron": ""}, True),
+        (CONFIG, {"pause": ("sat,sun",)}, True),
+        (replace(CONFIG, pause=("sat,sun",)), {"pause": ()}, True),
+        (replace(CONFIG, pause=("sat,sun",)), {"pause": ("sat,sun",)}, False),
+        (CONFIG, {"disabled_items": (0,)}, False),
+        (replace(CONFIG, disabled_items=(0,)), {"disabled_items": ()}, False),
         (CONFIG, {"cron": "0 * * * *"}, False),
         (CONFIG, {"items": 9, "param": "x", "misfire": Misfire.ALL}, False),
         (CONFIG, {"paused": True}, False),
@@ -178,7 +191,7 @@ def test_decode_job_bad_cron_is_no_error() -> None:
     config = decode_job("/j", "books", json.dumps(stored).encode())
     assert (config.cron, config.timezone) == ("no cron", "nowhere")
     with pytest.raises(ConfigurationError):
-        config.parsed_cron()
+        config.schedule()
 
 
 @pytest.mark.parametrize(

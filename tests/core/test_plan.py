@@ -63,7 +63,7 @@ def _plan_entry(scene: Scene, entry: JobEntry, items: dict[int, ItemView]):  # t
     from shardsched.core.view import JobView
     from tests.core.scene import ME
 
-    return plan(JobView(entry=entry, items=items), ME, scene.moment(), scene.config.parsed_cron().next_fire(scene.now))
+    return plan(JobView(entry=entry, items=items), ME, scene.moment(), scene.config.schedule().next_fire(scene.now))
 
 
 @pytest.mark.parametrize("is_paused", [True, False])

@@ -129,7 +129,7 @@ class Audit:
         """Every fire that was due was run, or counted as missed."""
         world, config = self._world, stored.config
         until = world.clock.now() - SLACK
-        cron = config.parsed_cron()
+        cron = config.schedule()
         for item in range(stored.assignment.item_count):
             cursor = stored.cursors.get(item)
             if config.misfire is Misfire.ALL and cursor is not None and _is_young(cursor, self._now):

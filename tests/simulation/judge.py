@@ -122,7 +122,7 @@ class Judge:
             return
         fire = cursor.run_fire
         assert fire is not None
-        demand(config.parsed_cron().latest_fire(fire) == fire, f"{what}: it is no fire of {config.cron} (I3)")
+        demand(config.schedule().latest_fire(fire) == fire, f"{what}: it is no fire of {config.cron} (I3)")
         now = self._store.clock.now()
         # Time may have passed since it was decided.
         is_armed = fire > config.armed_at or config.armed_at > now + DRIFT_LIMIT - timedelta(seconds=10)
