@@ -29,8 +29,9 @@ def settled_assignment(
     """Return the assignment with only its newest layout, or None while an older one may still be needed.
 
     The layout keeps its first fire, so that the items it brought do not catch up fires from before their time. An older
-    layout is needed while a fire before the newest layout's first one runs, was abandoned, waits as a trigger or may
-    still be run by an item that is late. The floors rise above what the removed items' cursors hold.
+    layout is needed while a fire before the newest layout's first one runs, was abandoned, waits as a trigger, is to be
+    tried again by an item that goes, or may still be run by an item that is late. The floors rise above what the
+    removed items' cursors hold.
 
     Args:
         config: The job.
@@ -49,6 +50,8 @@ def settled_assignment(
     if commands is not None and _has_waiting_trigger(assignment, commands, cursors):
         return None
     removed = [cursor for item, cursor in cursors.items() if item >= newest.items]
+    if any(cursor.is_retried for cursor in removed):
+        return None
     owners = {
         name: kept
         for name, items in assignment.owners.items()

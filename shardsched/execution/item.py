@@ -23,6 +23,7 @@ from shardsched.core.task import SHELL, is_builtin
 from shardsched.errors import JobConfigError
 from shardsched.execution.call import CallEnd, call_handler
 from shardsched.execution.context import ShardingContext
+from shardsched.execution.failure import CALL, report_failure
 from shardsched.execution.frame import FrameError, receive_blocking, send_blocking
 from shardsched.execution.handlers import TABLE
 from shardsched.execution.kernel import SignalSwitch, die_with_parent
@@ -148,11 +149,13 @@ def _call(order: Mapping[str, Any], failures: Mapping[str, str], line: Line) -> 
 
 
 def _function(order: Mapping[str, Any], stop_flag: StopFlag) -> Callable[[ShardingContext], Any] | None:
-    """Return what is to be called, None if there is no such handler.
+    """Return what is to be called: a handler, or what tells of a failure; None if there is no such handler.
 
     Raises:
         JobConfigError: The stored task of a built-in handler is not valid.
     """
+    if order["context"].get("call") == CALL:
+        return lambda _: report_failure(order["handler"], order["context"]["report"])
     if is_builtin(order["handler"]):
         return builtin_function(order["handler"], order["context"].get("task"), stop_flag)
     handler = TABLE.get(order["handler"])

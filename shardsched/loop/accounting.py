@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shardsched.coordination.ledger import Claimed, Ending, Ledger
     from shardsched.coordination.mirror import Mirror
     from shardsched.coordination.session import Lease
+    from shardsched.loop.failing import Failing
     from shardsched.loop.runs import RunTable
 
 logger = logging.getLogger(__name__)
@@ -33,12 +34,15 @@ logger = logging.getLogger(__name__)
 class Accounting:
     """The accounting part of the loop. **Thread:** the loop's."""
 
-    def __init__(self, *, lease: Lease, ledger: Ledger, book: Book, runs: RunTable, mirror: Mirror) -> None:
+    def __init__(
+        self, *, lease: Lease, ledger: Ledger, book: Book, runs: RunTable, mirror: Mirror, failing: Failing
+    ) -> None:
         self._lease = lease
         self._ledger = ledger
         self._book = book
         self._runs = runs
         self._mirror = mirror
+        self._failing = failing
 
     def write(self, now: datetime) -> set[str]:
         """Write the outcomes that are not written yet, and give interrupted runs back.
@@ -74,7 +78,13 @@ class Accounting:
         for index, ending in enumerate(endings):
             claimed = ending.claimed
             self._book.note_cursor(claimed.job, claimed.item, ending.cursor(), versions[2 + 2 * index])
+            self._tell(ending)
             self._runs.drop(claimed.marker.run)
+
+    def _tell(self, ending: Ending) -> None:
+        run = self._runs.get(ending.claimed.marker.run)
+        if run is not None:
+            self._failing.ended(run, ending)
 
     def _write_alone(self, ending: Ending) -> None:
         outcome = wait_for(self._ledger.complete([ending]), ANSWER_S)
@@ -100,6 +110,9 @@ class Accounting:
                 "the outcome of a run is void: its job or its claim is gone",
                 extra={"event": Event.COMPLETION_DROPPED, "job": claimed.job, "item": claimed.item, "run": run_id},
             )
+        elif view.cursor is not None and view.cursor.state is ending.state:
+            # It was written by the transaction whose answer was lost.
+            self._tell(ending)
         self._runs.drop(run_id)
         self._book.forget(claimed.job, claimed.item)
 

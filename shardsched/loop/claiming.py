@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shardsched.core.decision import Missed
     from shardsched.core.plan import Candidate
     from shardsched.core.view import JobEntry
+    from shardsched.loop.failing import Failing
     from shardsched.loop.launcher import Launcher
     from shardsched.loop.runs import RunTable
 
@@ -55,6 +56,7 @@ class Claiming:
         book: Book,
         launcher: Launcher,
         runs: RunTable,
+        failing: Failing,
         new_run_id: Callable[[], str],
     ) -> None:
         self._lease = lease
@@ -62,6 +64,7 @@ class Claiming:
         self._book = book
         self._launcher = launcher
         self._runs = runs
+        self._failing = failing
         self._new_run_id = new_run_id
         self._unresolved: dict[str, tuple[Claimed, JobEntry]] = {}
 
@@ -107,9 +110,8 @@ class Claiming:
         for claimed in attempt.claims:
             self._unresolved[claimed.marker.run] = (claimed, attempt.entry)
             self._book.forget(job, claimed.item)
-            if claimed.run.missed is not None:
-                # Whoever runs the item again if the claim was committed and this session ends cannot tell of them.
-                tell_missed(job, claimed.item, claimed.run.missed)
+            # Whoever runs the item again if the claim was committed and this session ends cannot tell of it.
+            self._tell_dropped(claimed, attempt.entry)
         self._drop(attempt)
 
     def _lost_race(self, attempt: Attempt, refused: Refused, result: ClaimResult) -> None:
@@ -133,9 +135,8 @@ class Claiming:
         if config is None:
             return
         self._book.note_claim(claimed.job, claimed.item, claimed.cursor, claimed.version, claimed.marker)
-        self._runs.confirm(claimed)
-        if run.missed is not None:
-            tell_missed(claimed.job, run.item, run.missed)
+        self._runs.confirm(claimed, config)
+        self._tell_dropped(claimed, entry)
         event, level, text = Event.ITEM_CLAIMED, logging.INFO, "claimed a run"
         if run.cause is Cause.FAILOVER:
             event, level, text = Event.FAILOVER_TAKEN, logging.WARNING, "runs again what was left unfinished"
@@ -147,6 +148,14 @@ class Claiming:
             | {"job": claimed.job, "item": claimed.item, "run": claimed.marker.run, "replaces": run.replaces},
         )
         self._launcher.launch(claimed, config)
+
+    def _tell_dropped(self, claimed: Claimed, entry: JobEntry) -> None:
+        """Say what is dropped by a claim."""
+        run = claimed.run
+        if run.missed is not None:
+            tell_missed(claimed.job, run.item, run.missed)
+        if run.given_up is not None:
+            self._failing.gave_up(claimed.job, run.item, run.given_up, entry.config)
 
     def resolve(self) -> set[str]:
         """Find out about claims whose answer was lost, and launch those that were committed.
@@ -179,4 +188,5 @@ class Claiming:
 def tell_missed(job: str, item: int, missed: Missed) -> None:
     """Say that fires were dropped, and why."""
     fields = {"first": missed.first.isoformat(), "last": missed.last.isoformat(), "job": job, "item": item}
-    logger.warning("missed fires: %s", missed.reason, extra=fields | {"event": Event.FIRES_MISSED})
+    level = logging.INFO if missed.is_asked_for else logging.WARNING
+    logger.log(level, "missed fires: %s", missed.reason, extra=fields | {"event": Event.FIRES_MISSED})

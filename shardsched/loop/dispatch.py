@@ -12,6 +12,7 @@ from shardsched.execution.outcome import Outcome
 from shardsched.execution.pool import ProcessPool, sweep_orphans
 from shardsched.execution.run import PoolFailed, PoolReady, RunAsked, RunEnded, RunSpec, RunStarted, RunWarned
 from shardsched.execution.threads import ThreadPool
+from shardsched.loop.failure_call import FailureCalls
 from shardsched.loop.message import Ended
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from shardsched.clock import Clock
     from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
+    from shardsched.execution.failure import FailureReport
     from shardsched.execution.run import PoolEvent
     from shardsched.loop.chronicle import Chronicle
     from shardsched.loop.clerk import Clerk
@@ -70,6 +72,7 @@ class Dispatch:
             clock=clock,
         )
         self._threads = ThreadPool(slots=settings.slots, on_event=self._reported, clock=clock, answer=clerk.answer)
+        self._failures = FailureCalls(settings.modules, lambda spec: self._processes.launch(spec, self._epoch))
 
     def sweep(self) -> None:
         """Kill what a predecessor of this executor left behind on this machine."""
@@ -109,6 +112,10 @@ class Dispatch:
         pool = self._threads if run_id in self._in_thread else self._processes
         pool.stop_run(run_id, reason, grace_s)
 
+    def report_failure(self, place: str, report: FailureReport) -> None:
+        """Have ``module:function`` called with a report, in a process; its own fate is only logged."""
+        self._failures.call(place, report)
+
     def close(self) -> None:
         """End both pools; every process is dead when this returns."""
         self._clerk.close()
@@ -119,13 +126,14 @@ class Dispatch:
         match event:
             case RunAsked():
                 self._clerk.take(event, self._processes.answer)
+            case RunEnded() if self._failures.ended(event):
+                pass
             case RunEnded():
                 self._in_thread.discard(event.run_id)
                 self._clerk.dismiss(event.run_id)
                 _log_end(event)
                 self._chronicle.ended(event)
-                state = _STATES.get(event.outcome, ItemState.FAILED)
-                self._post(Ended(run_id=event.run_id, state=state, message=_message(event)))
+                self._post(_ended(event))
             case RunStarted():
                 self._chronicle.started(event)
                 fields = {"event": Event.RUN_STARTED, "job": event.job, "item": event.item, "run": event.run_id}
@@ -170,6 +178,17 @@ def _spec(claimed: Claimed, config: JobConfig) -> RunSpec:
     )
 
 
+def _ended(event: RunEnded) -> Ended:
+    return Ended(
+        run_id=event.run_id,
+        state=_STATES.get(event.outcome, ItemState.FAILED),
+        message=_message(event),
+        outcome=event.outcome,
+        traceback=event.traceback,
+        log_path=event.log_path,
+    )
+
+
 def _message(event: RunEnded) -> str:
     return event.message if event.outcome is Outcome.OK else f"{event.outcome}: {event.message}".rstrip(": ")
 
@@ -186,4 +205,6 @@ def _log_end(event: RunEnded) -> None:
     if event.outcome is Outcome.OK:
         logger.info("a run ended", extra=fields)
     else:
-        logger.error("a run ended badly: %s", _message(event), extra=fields | {"log": event.log_path})
+        # What failed is told of by what follows from it: a retry, or that it failed for good.
+        level = logging.WARNING if event.outcome in _STATES else logging.INFO
+        logger.log(level, "a run ended badly: %s", _message(event), extra=fields | {"log": event.log_path})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
+    from shardsched.execution.failure import FailureReport
 
 
 class Launcher(Protocol):
@@ -18,4 +19,8 @@ class Launcher(Protocol):
 
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
         """Ask a run to stop and kill it after the grace, in seconds."""
+        ...
+
+    def report_failure(self, place: str, report: FailureReport) -> None:
+        """Have ``module:function`` called with a report, outside of this process; its own fate is only logged."""
         ...

@@ -31,6 +31,12 @@ class Ended:
     """What became of it; None if it was interrupted by no fault of its own and is to go on elsewhere."""
     message: str = ""
     """A short word on it."""
+    outcome: str = ""
+    """How it ended, as its pool says."""
+    traceback: str = ""
+    """The exception in full, where there was one."""
+    log_path: str = ""
+    """Where its output is, empty if it could not be kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

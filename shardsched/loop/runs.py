@@ -7,11 +7,12 @@ for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from shardsched.coordination.ledger import Ending
 from shardsched.core.fire import ItemState
+from shardsched.core.retry import next_try
 from shardsched.loop.message import Stopping
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from shardsched.coordination.ledger import Claimed
+    from shardsched.core.job import JobConfig
     from shardsched.core.view import ItemView
+    from shardsched.loop.message import Ended
 
 
 @dataclass(slots=True)
@@ -32,6 +35,10 @@ class ActiveRun:
     """Whether its code was launched and has not ended."""
     stopping: Stopping | None = None
     """Why it was asked to stop, if it was."""
+    config: JobConfig | None = None
+    """The job as it was claimed, None until the claim is answered."""
+    ended: Ended | None = None
+    """How its code ended, None before."""
 
 
 @dataclass(slots=True)
@@ -48,9 +55,9 @@ class RunTable:
         """Take a run whose claim is under way."""
         self._runs[claimed.marker.run] = ActiveRun(claimed)
 
-    def confirm(self, claimed: Claimed) -> ActiveRun:
+    def confirm(self, claimed: Claimed, config: JobConfig) -> ActiveRun:
         """Take note that a claim was committed; its code is to be launched."""
-        run = ActiveRun(claimed, is_live=True)
+        run = ActiveRun(claimed, is_live=True, config=config)
         self._runs[claimed.marker.run] = run
         return run
 
@@ -105,12 +112,13 @@ class RunTable:
         ghosts = {claimed.item for claimed in self._ghosts.values() if claimed.job == job}
         return {item: view for item, view in items.items() if item not in ghosts} if ghosts else items
 
-    def end(self, run_id: str, state: ItemState | None, message: str, ended_at: datetime) -> str | None:
+    def end(self, ended: Ended, ended_at: datetime) -> str | None:
         """Take note that a run's code has ended; None as its state means that it was interrupted.
 
         Returns:
             The job to plan again, None if the run is not known.
         """
+        run_id, state = ended.run_id, ended.state
         ghost = self._ghosts.pop(run_id, None)
         if ghost is not None:
             self._void[run_id] = ghost
@@ -118,13 +126,17 @@ class RunTable:
         run = self._runs.get(run_id)
         if run is None or not run.is_live:
             return None
-        run.is_live = False
+        run.is_live, run.ended = False, ended
         if run.stopping is not None and state is not ItemState.DONE:
             state = ItemState.STOPPED if run.stopping is Stopping.STOP else None
         if state is None:
             self._interrupted[run_id] = run.claimed
         else:
-            self._endings[run_id] = Ending(claimed=run.claimed, state=state, message=message, ended_at=ended_at)
+            ending = Ending(claimed=run.claimed, state=state, message=ended.message, ended_at=ended_at)
+            if ending.is_failure and run.config is not None:
+                failures = run.claimed.cursor.failures + 1
+                ending = replace(ending, retry_at=next_try(run.config, failures, run_id, ended_at))
+            self._endings[run_id] = ending
         return run.claimed.job
 
     def endings(self) -> tuple[Ending, ...]:

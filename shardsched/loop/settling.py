@@ -14,7 +14,6 @@ from shardsched.loop.claiming import ANSWER_S, tell_missed
 from shardsched.registry.base import Committed, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from concurrent.futures import Future
     from datetime import datetime
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from shardsched.coordination.session import Lease
     from shardsched.core.plan import JobPlan
     from shardsched.core.view import JobEntry
+    from shardsched.loop.failing import Failing
     from shardsched.registry.base import Outcome
 
 logger = logging.getLogger(__name__)
@@ -42,10 +42,11 @@ class Settled(Enum):
 class Settling:
     """The settling part of the loop. **Thread:** the loop's."""
 
-    def __init__(self, *, lease: Lease, ledger: Ledger, book: Book) -> None:
+    def __init__(self, *, lease: Lease, ledger: Ledger, book: Book, failing: Failing) -> None:
         self._lease = lease
         self._ledger = ledger
         self._book = book
+        self._failing = failing
 
     def settle(self, entry: JobEntry, planned: JobPlan, now: datetime) -> Settled:
         """Do what a plan says of items that are not to run.
@@ -65,36 +66,40 @@ class Settling:
         answers: set[Settled] = set()
         for index, (one, future) in enumerate(sent):
             try:
-                answers.add(self._answer(job, one, future))
+                answers.add(self._answer(entry, one, future))
             except RegistryUnavailableError:
                 # They may have been settled, and then nobody plans them again: told twice is better than never.
-                _tell_missed_of(job, [unknown for unknown, _ in sent[index:]])
+                for unknown, _ in sent[index:]:
+                    self._tell_dropped(entry, unknown)
                 raise
         if Settled.STALE in answers:
             return Settled.STALE
         return Settled.AGAIN if answers else Settled.NOTHING
 
-    def _answer(self, job: str, one: Settle | Release, future: Future[Outcome]) -> Settled:
+    def _answer(self, entry: JobEntry, one: Settle | Release, future: Future[Outcome]) -> Settled:
         outcome = wait_for(future, ANSWER_S)
         if isinstance(outcome, Committed):
-            _tell(job, one)
+            if not self._tell_dropped(entry, one):
+                _tell(entry.name, one)
             return Settled.AGAIN
         is_item = isinstance(one, Release) or outcome.index >= CLAIM_CHECKS
         return Settled.AGAIN if is_item and not self._lease.fenced_off(outcome) else Settled.STALE
 
-
-def _tell_missed_of(job: str, some: Sequence[Settle | Release]) -> None:
-    for one in some:
-        if isinstance(one, Settle) and one.missed is not None:
-            tell_missed(job, one.item, one.missed)
+    def _tell_dropped(self, entry: JobEntry, one: Settle | Release) -> bool:
+        """Say which fires and retries are dropped; return whether any are."""
+        if isinstance(one, Release):
+            return False
+        if one.missed is not None:
+            tell_missed(entry.name, one.item, one.missed)
+        if one.given_up is not None:
+            self._failing.gave_up(entry.name, one.item, one.given_up, entry.config)
+        return one.missed is not None or one.given_up is not None
 
 
 def _tell(job: str, one: Settle | Release) -> None:
     fields = {"job": job, "item": one.item}
     if isinstance(one, Release):
         logger.warning("gave back a claim without a run", extra=fields | {"event": Event.MARKER_RELEASED})
-    elif one.missed is not None:
-        tell_missed(job, one.item, one.missed)
     else:
         logger.warning(
             "settled without a run: %s", one.reason, extra=fields | {"event": Event.RUN_ABANDONED, "ends": one.ends}

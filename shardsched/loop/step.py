@@ -21,7 +21,10 @@ from shardsched.core.view import JobView
 from shardsched.errors import RegistryUnavailableError, SessionLostError
 from shardsched.loop.accounting import Accounting
 from shardsched.loop.claiming import Claiming
+from shardsched.loop.failing import Failing
+from shardsched.loop.held import Held
 from shardsched.loop.message import Ended, Interrupt, Resync, SessionEnded, Vanished
+from shardsched.loop.reading import Reading
 from shardsched.loop.runs import RunTable
 from shardsched.loop.settling import Settled, Settling
 from shardsched.loop.stops import Stops
@@ -42,8 +45,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-READ_CHUNK = 1_000
-"""Items read by one step; the rest is read by the next, so that a large gain does not hold up what is due."""
 RETRY = timedelta(seconds=1)
 """When to look again after the registry gave no answer or our view was old."""
 
@@ -85,14 +86,24 @@ class Loop:
         self._runs = RunTable()
         self._touched: set[str] = set()
         self._waiting: dict[str, tuple[int, datetime]] = {}
-        self._held: dict[str, str] = {}
+        self._held = Held()
         self._retry_at: datetime | None = None
+        failing = Failing(launcher)
+        self._reading = Reading(name=name, book=book)
         self._stops = Stops(name=name, mirror=mirror, launcher=launcher, runs=self._runs)
         self._claiming = Claiming(
-            lease=lease, ledger=ledger, book=book, launcher=launcher, runs=self._runs, new_run_id=new_run_id
+            lease=lease,
+            ledger=ledger,
+            book=book,
+            launcher=launcher,
+            runs=self._runs,
+            failing=failing,
+            new_run_id=new_run_id,
         )
-        self._settling = Settling(lease=lease, ledger=ledger, book=book)
-        self._accounting = Accounting(lease=lease, ledger=ledger, book=book, runs=self._runs, mirror=mirror)
+        self._settling = Settling(lease=lease, ledger=ledger, book=book, failing=failing)
+        self._accounting = Accounting(
+            lease=lease, ledger=ledger, book=book, runs=self._runs, mirror=mirror, failing=failing
+        )
         self.unfit: str | None = None
         """Why nothing new is started although the session stands (stopping, clock off), or None."""
 
@@ -162,8 +173,8 @@ class Loop:
     def _read_inbox(self) -> None:
         while not self._inbox.empty():
             match self._inbox.get_nowait():
-                case Ended(run_id=run_id, state=state, message=text):
-                    job = self._runs.end(run_id, state, text, self._clock.now())
+                case Ended() as ended:
+                    job = self._runs.end(ended, self._clock.now())
                     if job is not None:
                         self._touched.add(job)
                 case Vanished(job=job, item=item):
@@ -193,7 +204,8 @@ class Loop:
             self._touched.update(heapq.nsmallest(free, self._waiting, key=self._waiting.__getitem__))
 
     def _plan_jobs(self, now: datetime) -> None:
-        entries = self._read_unread(self._touched_entries())
+        entries, is_more = self._reading.read(self._touched_entries())
+        self._has_more |= is_more
         settled: set[str] = set()
         candidates: list[Candidate] = []
         for entry in entries:
@@ -224,38 +236,16 @@ class Loop:
             self._waiting.pop(job, None)
             self._book.forget_job(job)
             self._agenda.schedule(job, None)
-            self._held.pop(job, None)
+            self._held.forget(job)
         return entries
-
-    def _read_unread(self, entries: list[JobEntry]) -> list[JobEntry]:
-        """Read the items that were gained, a chunk of them; return the jobs that can be planned by now."""
-        ready: list[JobEntry] = []
-        unread: list[tuple[JobEntry, int]] = []
-        for entry in entries:
-            usable = usable_entry(entry)
-            if isinstance(usable, str):
-                ready.append(entry)
-                continue
-            owned = usable[2].owners.get(self._name, ())
-            self._book.retain(entry.name, usable[0].uid, owned)
-            known = self._book.items(entry.name)
-            missing = [(entry, item) for item in owned if item not in known]
-            if not missing or len(unread) < READ_CHUNK:
-                ready.append(entry)
-                unread.extend(missing)
-            else:
-                self._has_more = True
-        if unread:
-            self._book.read(unread)
-        return ready
 
     def _plan_job(self, entry: JobEntry, now: datetime) -> JobPlan | None:
         usable = usable_entry(entry)
         if isinstance(usable, str):
-            self._note_held(entry, usable)
+            self._held.note(entry, usable)
             self._agenda.schedule(entry.name, None)
             return None
-        self._held.pop(entry.name, None)
+        self._held.forget(entry.name)
         latest, following = self._fires.around(usable[1], now)
         items = self._runs.without_ghosts(entry.name, self._book.items(entry.name))
         view = JobView(entry=entry, items=items, running=self._runs.ids())
@@ -265,11 +255,6 @@ class Loop:
             planned = replace(planned, settles=())
         self._agenda.schedule(entry.name, planned.wake_at)
         return planned
-
-    def _note_held(self, entry: JobEntry, reason: str) -> None:
-        if entry.held is not None and self._held.get(entry.name) != reason:
-            self._held[entry.name] = reason
-            logger.error("a job is held: %s", reason, extra={"event": Event.JOB_HELD, "job": entry.name})
 
     def _claim(self, candidates: list[Candidate], entries: dict[str, JobEntry], now: datetime) -> None:
         free = self._free_slots

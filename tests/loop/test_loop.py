@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
+    from shardsched.execution.failure import FailureReport
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Body:
 
     launched: list[Claimed] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
+    reports: list[tuple[str, FailureReport]] = field(default_factory=list)
 
     def launch(self, claimed: Claimed, config: JobConfig) -> None:
         """Take note of a launch."""
@@ -38,6 +40,10 @@ class Body:
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
         """Take note of a stop."""
         self.stopped.append(run_id)
+
+    def report_failure(self, place: str, report: FailureReport) -> None:
+        """Take note of a report."""
+        self.reports.append((place, report))
 
 
 @dataclass

@@ -21,6 +21,7 @@ from shardsched.core.plan import Candidate, JobPlan
 from shardsched.core.view import JobEntry
 from shardsched.errors import RegistryUnavailableError
 from shardsched.loop.claiming import Claiming
+from shardsched.loop.failing import Failing
 from shardsched.loop.runs import RunTable
 from shardsched.loop.settling import Settling
 from shardsched.registry.base import Create
@@ -31,6 +32,7 @@ from shardsched.testing import FakeClock
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from shardsched.execution.failure import FailureReport
     from shardsched.registry.base import Operation
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -48,6 +50,9 @@ class _NoLauncher:
 
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
         raise AssertionError("nothing runs")
+
+    def report_failure(self, place: str, report: FailureReport) -> None:
+        raise AssertionError("nothing failed")
 
 
 class _Fleet:
@@ -96,7 +101,7 @@ def test_settling_whose_answer_is_lost_tells_of_all_fires_that_it_may_have_dropp
         Settle(item=item, state=ItemState.MISSED, fire=NOW, reason="too late", missed=MISSED) for item in (0, 1)
     )
     fleet.lose_answers()
-    settling = Settling(lease=fleet.lease, ledger=fleet.ledger, book=fleet.book)
+    settling = Settling(lease=fleet.lease, ledger=fleet.ledger, book=fleet.book, failing=Failing(_NoLauncher()))
     with caplog.at_level(logging.WARNING), pytest.raises(RegistryUnavailableError):
         settling.settle(ENTRY, JobPlan(settles=settles), NOW)
     fleet.registry.fault = None
@@ -118,6 +123,7 @@ def test_claim_whose_answer_is_lost_tells_of_the_fires_that_it_may_have_dropped(
         book=fleet.book,
         launcher=_NoLauncher(),
         runs=RunTable(),
+        failing=Failing(_NoLauncher()),
         new_run_id=lambda: "r",
     )
     fleet.lose_answers()

@@ -122,6 +122,10 @@ class Audit:
             is_old = marker is not None and marker.created_at < self._world.clock.now() - SLACK
             demand(is_running or not is_old, f"{name}[{item}] has a marker and does not run (S051)")
             cursor = stored.cursors.get(item)
+            if cursor is not None and cursor.is_retried and not stored.config.paused:
+                assert cursor.retry_at is not None
+                is_late = stored.config.schedule().opens_at(cursor.retry_at) < self._now - SLACK
+                demand(not is_late or self._opens_later(stored), f"{name}[{item}] is not tried again")
             is_claimed = cursor is not None and cursor.state is ItemState.RUNNING and not _is_young(cursor, self._now)
             demand(is_running or not is_claimed, f"{name}[{item}] is abandoned and nobody takes it up (I6)")
 
@@ -141,6 +145,10 @@ class Audit:
                 if self._concerns(config.uid, item, fire):
                     demand(self._is_handled(name, config.uid, item, fire), f"{name}[{item}] {fire} was forgotten")
                 fire = cron.next_fire(fire)
+
+    def _opens_later(self, stored: _Stored) -> bool:
+        """Whether a pause window lies around now."""
+        return stored.config.schedule().opens_at(self._now) > self._now
 
     def _concerns(self, uid: str, item: int, fire: datetime) -> bool:
         """Whether the fire surely had this item, by every layout that it may have had."""
@@ -173,8 +181,13 @@ class Audit:
             for item in press.items:
                 key = (press.uid, item, f"trigger {press.number}")
                 what = f"trigger {press.number} of {press.job}[{item}]"
-                demand(key in self._world.judge.claimed, f"{what} was forgotten")
-                is_active = (press.job, item) in self._world.record.active
+                if key in self._world.judge.dropped:
+                    continue
+                cursor = stored.cursors.get(item)
+                is_behind_retry = cursor is not None and cursor.is_retried and cursor.trigger < press.number
+                demand(key in self._world.judge.claimed or is_behind_retry, f"{what} was forgotten")
+                is_retried = cursor is not None and cursor.is_retried and cursor.trigger <= press.number
+                is_active = (press.job, item) in self._world.record.active or is_retried
                 demand(key in self._world.judge.settled or is_active, f"{what} never ended")
 
     def check_losses(self) -> None:

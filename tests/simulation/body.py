@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
+    from shardsched.execution.failure import FailureReport
     from tests.simulation.record import Record, RunRecord
 
 
@@ -76,7 +77,7 @@ class Warden:
         if claimed.incarnation != self._epoch or now >= self._until:
             self._post(Ended(run_id=claimed.marker.run, state=None, message="no lease"))
             return
-        state = ItemState.DONE if self._rng.random() < 0.93 else ItemState.FAILED
+        state = ItemState.DONE if self._rng.random() < (0.6 if config.retries else 0.93) else ItemState.FAILED
         ends_at = now + self._durations(claimed.job)
         record = self._record.start(claimed)
         self._bodies[claimed.marker.run] = _Body(claimed, record, ends_at, state, "")
@@ -88,6 +89,9 @@ class Warden:
             stops_at = self._boot() + self._rng.random() * grace_s
             if stops_at < body.ends_at:
                 body.ends_at, body.state, body.message = stops_at, ItemState.STOPPED, reason
+
+    def report_failure(self, place: str, report: FailureReport) -> None:
+        """Call nobody."""
 
     def due_at(self) -> float:
         """Return when something happens next, infinity for never."""

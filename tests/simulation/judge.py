@@ -40,6 +40,20 @@ def demand(condition: object, what: str) -> None:
         raise BrokenInvariantError(what)
 
 
+def _cursor_of(node: Node | None) -> Cursor | None:
+    return None if node is None else decode_cursor(node.path, node.value)
+
+
+def _is_retry(old: Cursor | None, cursor: Cursor) -> bool:
+    """Whether a claim tries the fire again that the cursor before says has failed."""
+    is_same = old is not None and (old.uid, old.run_fire, old.attempt + 1) == (
+        cursor.uid,
+        cursor.run_fire,
+        cursor.attempt,
+    )
+    return is_same and old is not None and old.is_retried and cursor.state is ItemState.RUNNING
+
+
 class Judge:
     """Watches one fleet."""
 
@@ -66,6 +80,9 @@ class Judge:
         """Uids and items whose cursor was set back."""
         self.proved_at: dict[str, float] = {}
         """By fence: when the last answered heartbeat had been sent."""
+        self.dropped: set[Key] = set()
+        """Triggers that an item did not run, being disabled."""
+        self._failures: dict[Key, int] = {}
         self._tokens: dict[tuple[str, int], int] = {}
         self._counts: dict[tuple[str, str], int] = {}
 
@@ -77,9 +94,11 @@ class Judge:
             parts = operation.path.split("/")[2:]
             match parts:
                 case ["running", job, item] if operation.value:
-                    self._claim(session_id, job, int(item), decode_marker(operation.path, operation.value))
+                    old = _cursor_of(before.get(self._paths.cursor(job, int(item))))
+                    self._claim(session_id, job, int(item), decode_marker(operation.path, operation.value), old)
                 case ["items", job, item] if operation.value:
-                    self._cursor(job, int(item), decode_cursor(operation.path, operation.value), before[operation.path])
+                    cursor, old = decode_cursor(operation.path, operation.value), _cursor_of(before[operation.path])
+                    self._cursor(job, int(item), cursor, old if old is not None and old.uid == cursor.uid else None)
                 case ["epoch"]:
                     self._leading = session_id
                 case ["assignments", _]:
@@ -87,7 +106,7 @@ class Judge:
                 case _:
                     pass
 
-    def _claim(self, session_id: str, job: str, item: int, marker: Marker) -> None:
+    def _claim(self, session_id: str, job: str, item: int, marker: Marker, old: Cursor | None) -> None:
         what = f"claim of {job}[{item}] {marker.fire} by {marker.executor}"
         fence = self._store.find(self._paths.session(marker.incarnation))
         demand(fence is not None and fence.owner == session_id, f"{what}: its fence does not stand (I5)")
@@ -99,7 +118,7 @@ class Judge:
             cursor.run == marker.run and cursor.state is ItemState.RUNNING,
             f"{what}: cursor and marker were not written together",
         )
-        self._claim_by_config(what, job, cursor)
+        self._claim_by_config(what, job, item, cursor, is_retry=_is_retry(old, cursor))
         stored = self._store.find(self._paths.assignment(job))
         demand(stored is not None, f"{what}: nobody was assigned")
         assert stored is not None
@@ -107,16 +126,20 @@ class Judge:
         demand(assignment.owner_of(item) == marker.executor, f"{what}: it owns the item no longer")
         self._claim_once(what, item, cursor)
 
-    def _claim_by_config(self, what: str, job: str, cursor: Cursor) -> None:
+    def _claim_by_config(self, what: str, job: str, item: int, cursor: Cursor, *, is_retry: bool) -> None:
         node = self._store.find(self._paths.job(job))
         demand(node is not None, f"{what}: the job is deleted")
         assert node is not None
         config = decode_job(node.path, job, node.value)
         demand(not config.deleting, f"{what}: the job is being deleted")
         demand(config.uid == cursor.uid, f"{what}: it is of an earlier job of that name (S055)")
+        demand(item not in config.disabled_items, f"{what}: the item is disabled")
         if cursor.cause is Cause.MANUAL and cursor.attempt == 1:
             return
         demand(not config.paused, f"{what}: the job is paused (I5)")
+        if is_retry:
+            demand(cursor.failures <= config.retries, f"{what}: it failed {cursor.failures} times")
+            return
         if cursor.attempt > 1:
             demand(config.failover, f"{what}: failover is off")
             return
@@ -141,10 +164,13 @@ class Judge:
         count = self._counts.setdefault((cursor.uid, key[2]), cursor.items)
         demand(count == cursor.items, f"{what}: {cursor.items} items, but others of this fire ran with {count}")
 
-    def _cursor(self, job: str, item: int, cursor: Cursor, before: Node | None) -> None:
-        old = None if before is None else decode_cursor(before.path, before.value)
-        old = old if old is not None and old.uid == cursor.uid else None
+    def _cursor(self, job: str, item: int, cursor: Cursor, old: Cursor | None) -> None:
         place = cursor.uid, item
+        if old is not None and old.is_retried:
+            self._retried(job, item, old, cursor)
+        if cursor.state is not ItemState.RUNNING:
+            handled = old.trigger if old is not None else 0
+            self.dropped.update((*place, f"trigger {number}") for number in range(handled + 1, cursor.trigger + 1))
         if old is not None and old.fire is not None and (cursor.fire is None or cursor.fire < old.fire):
             demand(self.can_rewind, f"cursor of {job}[{item}] went back from {old.fire} to {cursor.fire}")
             self._rewind(place, cursor.fire)
@@ -156,7 +182,23 @@ class Judge:
             key = fire_key(cursor.uid, item, first_cause=cursor.cause, run_fire=cursor.run_fire, trigger=cursor.trigger)
             if old is None or old.state is ItemState.RUNNING:
                 demand(key not in self.settled, f"{job}[{item}] {key[2]} ends twice")
-                self.settled[key] = cursor.state
+                self._failures[key] = self._failures.get(key, 0) + (cursor.state is ItemState.FAILED)
+                demand(cursor.failures == self._failures[key], f"{job}[{item}] {key[2]} counts its failures wrongly")
+                if not cursor.is_retried:
+                    self.settled[key] = cursor.state
+
+    def _retried(self, job: str, item: int, old: Cursor, cursor: Cursor) -> None:
+        """Judge what follows upon a failure with a retry left: the retry, or its end."""
+        if _is_retry(old, cursor):
+            now = self._store.clock.now() + DRIFT_LIMIT + timedelta(seconds=5)
+            demand(
+                old.retry_at is not None and (self.can_rewind or old.retry_at <= now),
+                f"{job}[{item}] is tried again before {old.retry_at}",
+            )
+            return
+        key = fire_key(old.uid, item, first_cause=old.cause, run_fire=old.run_fire, trigger=old.trigger)
+        demand(key not in self.settled, f"{job}[{item}] {key[2]} is given up twice")
+        self.settled[key] = old.state
 
     def _rewind(self, place: tuple[str, int], fire: datetime | None) -> None:
         self.rewound.add(place)
@@ -165,6 +207,7 @@ class Judge:
                 self.settled.pop(key, None)
                 self.claimed.pop(key, None)
                 self._counts.pop((place[0], key[2]), None)
+                self._failures.pop(key, None)
 
     def _assignment(self, session_id: str, operation: Create | Put) -> None:
         demand(session_id == self._leading, f"{operation.path} was written by {session_id}, {self._leading} leads")

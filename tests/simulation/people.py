@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 CRONS = ("*/2 * * * * ?", "*/5 * * * * ?", "1/7 * * * * ?", "0/30 * * * * ?", "0 * * * * ?", "* * * * * ?")
+EDITED = ("cron", "items", "items", "misfire", "misfire_grace", "failover", "retries", "pause", "disabled_items")
+PAUSE = "12:01-12:02"
+"""A window in which a simulated minute lies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +79,21 @@ class People:
         """Return settings of a new job."""
         return {
             "handler": self._rng.choice(["h1", "h1", "h2"]),
-            "cron": self._rng.choice(CRONS),
+            "cron": self._rng.choice(CRONS) if self._rng.random() < 0.95 else "",
+            "pause": [PAUSE] if self._rng.random() < 0.15 else [],
             "items": self._rng.randint(1, 5),
             "misfire": self._rng.choice(["once", "once", "skip", "all"]),
             "misfire_grace": self._rng.choice([0.0, 2.0, 60.0]),
             "failover": self._rng.random() < 0.8,
             "priority": self._rng.randint(0, 2),
             "stop_grace": 2.0,
+            "retries": self._rng.choice([0, 0, 1, 3]),
+            "retry_delay": self._rng.choice([0.2, 1.0, 4.0]),
+            "retry_backoff": self._rng.choice([1.0, 2.0]),
+            "retry_max_delay": 6.0,
+            "disabled_items": [item for item in range(3) if self._rng.random() < 0.3]
+            if self._rng.random() < 0.2
+            else [],
         }
 
     def create_jobs(self) -> None:
@@ -96,7 +107,7 @@ class People:
 
     def _note(self, name: str) -> None:
         config = self.jobs.entry(name).config
-        if config is not None and (not config.failover or config.paused or config.deleting):
+        if config is not None and (not config.failover or config.paused or config.deleting or config.disabled_items):
             self.is_failover_off.add(config.uid)
 
     def _create(self) -> None:
@@ -108,7 +119,7 @@ class People:
     def _edit(self) -> None:
         name = self._rng.choice(self.names)
         everything = self.settings()
-        setting = self._rng.choice(["cron", "items", "items", "misfire", "misfire_grace", "failover"])
+        setting = self._rng.choice(EDITED)
         self._world.tell(f"people: set {setting} of {name} to {everything[setting]}")
         self.jobs.update(name, {setting: everything[setting]})
         self._note(name)
