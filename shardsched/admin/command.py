@@ -12,7 +12,7 @@ from shardsched.admin.race import until_won
 from shardsched.admin.reader import Reader
 from shardsched.core.assignment import decode_assignment
 from shardsched.core.command import MAX_WAITING_TRIGGERS, Commands, Trigger
-from shardsched.core.item import format_items
+from shardsched.core.item import check_known_items, format_items
 from shardsched.core.name import check_text
 from shardsched.core.reason import judge, live_owners
 from shardsched.errors import ConflictError, CorruptNodeError, ItemParameterError, JobConfigError
@@ -138,7 +138,7 @@ class JobCommands:
         if not self._write(entry, replace(commands, triggers=(*waiting, trigger)), laid_out):
             return None
         owned = {item for items in owners.values() for item in items}
-        unowned = tuple(item for item in wanted or range(config.items) if item not in owned)
+        unowned = tuple(sorted(_enabled(name, config, wanted) - owned))
         return TriggerReceipt(job=name, number=trigger.number, owners=owners, waiting=unowned)
 
     def _write(self, entry: JobEntry, commands: Commands, assignment_version: int | None = None) -> bool:
@@ -158,7 +158,7 @@ class JobCommands:
         """
         _check_items(entry.name, config, wanted)
         fleet = self._reader.members()
-        items = set(range(config.items) if wanted is None else wanted)
+        items = _enabled(entry.name, config, wanted)
         owned = live_owners(entry.assignment, fleet)
         owners = {
             name: mine for name, all_items in owned.items() if (mine := tuple(i for i in all_items if i in items))
@@ -223,11 +223,25 @@ def _laid_out(entry: JobEntry, config: JobConfig) -> int | None:
 def _check_items(job: str, config: JobConfig, wanted: tuple[int, ...] | None) -> None:
     if wanted is None:
         return
-    unknown = [item for item in wanted if not 0 <= item < config.items]
-    if unknown or not wanted:
-        what = f"item {unknown[0]}" if unknown else "item in an empty list"
-        message = f"job {job!r} has no {what}; its items are 0 to {config.items - 1}"
+    if not wanted:
+        message = f"job {job!r} has no item in an empty list; its items are 0 to {config.items - 1}"
         raise ItemParameterError(message)
+    check_known_items(job, wanted, config.items)
+
+
+def _enabled(job: str, config: JobConfig, wanted: tuple[int, ...] | None) -> set[int]:
+    """Return the items that a trigger runs.
+
+    Raises:
+        ConflictError: None, or one that was asked for, since it is disabled.
+    """
+    items, disabled = set(range(config.items) if wanted is None else wanted), set(config.disabled_items)
+    refused = items & disabled
+    if refused and (wanted is not None or not items - disabled):
+        cure = f"enable them with 'shardsched job enable {job}'"
+        message = f"job {job!r} cannot be triggered, since items {format_items(refused)} are disabled; {cure}"
+        raise ConflictError(message)
+    return items - disabled
 
 
 def waiting_triggers(entry: JobEntry, commands: Commands, cursors: Mapping[int, Cursor]) -> tuple[Trigger, ...]:

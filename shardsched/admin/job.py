@@ -10,6 +10,7 @@ from shardsched.admin.change import JobChange, Registration
 from shardsched.admin.race import ATTEMPT_COUNT, until_won
 from shardsched.admin.reader import Reader
 from shardsched.admin.removal import JobRemoval
+from shardsched.admin.switch import switched_items
 from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.removal import remove_job_nodes
 from shardsched.core.job_record import decode_job, encode_job
@@ -28,7 +29,7 @@ from shardsched.errors import (
 from shardsched.registry.base import Committed, Create, Put
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from shardsched.admin.removal import Removal
     from shardsched.clock import Clock
@@ -265,6 +266,33 @@ class Jobs:
         Nothing changes if it is not paused. Raises as `update`.
         """
         return self.update(name, {"paused": False})
+
+    def disable(self, name: str, items: Iterable[int]) -> JobChange:
+        """Have items of a job start nothing: no fire, no trigger, no retry; what runs goes on.
+
+        Raises as `update`, and `ItemParameterError` where there is no such item.
+        """
+        return self._switch(name, items, is_enabled=False)
+
+    def enable(self, name: str, items: Iterable[int] | None = None) -> JobChange:
+        """Have disabled items of a job, all where none are named, start again from their next fire on.
+
+        Raises as `disable`.
+        """
+        return self._switch(name, items, is_enabled=True)
+
+    def _switch(self, name: str, items: Iterable[int] | None, *, is_enabled: bool) -> JobChange:
+        chosen = None if items is None else frozenset(items)
+
+        def attempt() -> JobChange | None:
+            entry = self._reader.entry(name)
+            disabled = switched_items(entry, chosen, is_enabled=is_enabled)
+            try:
+                return self.update(entry.name, {"disabled_items": disabled}, expected_version=entry.version)
+            except StaleVersionError:
+                return None
+
+        return until_won(attempt, self._paths.job(name))
 
     def delete(self, name: str, *, wait_s: float = 30.0, by: str = "") -> Removal:
         """Stop a job's items, then remove all of its nodes; what is interrupted goes on when called again.

@@ -63,7 +63,7 @@ def show(name: str, place: Place, *, as_json: bool) -> None:
 @job.command()
 @click.argument("name", metavar="JOB")
 @click.option("--handler", help="Name of a handler that an executor hosts, or its module:function.")
-@click.option("--cron", required=True, help="When it fires: 5 fields are Unix cron, 6 or 7 Quartz.")
+@click.option("--cron", help="When it fires: 5 fields are Unix cron, 6 or 7 Quartz; without, only when triggered.")
 @task_options
 @job_options
 @registry_options
@@ -85,7 +85,7 @@ def create(name: str, place: Place, **options: Any) -> None:
 @job.command()
 @click.argument("name", metavar="JOB")
 @click.option("--handler", help="Name of a handler that an executor hosts, or its module:function.")
-@click.option("--cron", help="When it fires.")
+@click.option("--cron", help="When it fires; '' for only when triggered.")
 @click.option("--version", "version", type=int, help="Change only this version, and nothing newer.")
 @task_options
 @job_options
@@ -132,6 +132,28 @@ def resume(name: str, place: Place) -> None:
     write_line(f"{name}: resumed" if change.changed else f"{name}: was not paused")
     if change.changed:
         tell(place, "command_resume", job=name)
+
+
+@job.command()
+@click.argument("name", metavar="JOB")
+@click.option("--items", metavar="0-3,7", required=True, help="Which items.")
+@registry_options
+def disable(name: str, items: str, place: Place) -> None:
+    """Have items of a job start nothing until they are enabled."""
+    with open_admin(place) as admin:
+        change = admin.jobs.disable(name, parse_items(items))
+    _write_change(change, "disabled already")
+
+
+@job.command()
+@click.argument("name", metavar="JOB")
+@click.option("--items", metavar="0-3,7", help="Only these items.")
+@registry_options
+def enable(name: str, items: str | None, place: Place) -> None:
+    """Have disabled items of a job start again, from their next fire on."""
+    with open_admin(place) as admin:
+        change = admin.jobs.enable(name, None if items is None else parse_items(items))
+    _write_change(change, "enabled already")
 
 
 @job.command()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from shardsched.admin.status import CheckpointStatus, ExecutorStatus, FleetStatus, ItemStatus, JobStatus
+    from shardsched.core.fire import Cursor
 
 
 def write_fleet(status: FleetStatus) -> None:
@@ -77,7 +78,7 @@ def _job_row(job: JobStatus) -> tuple[str, ...]:
     return (
         job.entry.name,
         str(job.state),
-        config.cron if config else "?",
+        (config.cron or "-") if config else "?",
         zoned(job.next_fire, config.timezone) if config else "-",
         str(config.items) if config else "?",
         owners or "-",
@@ -148,12 +149,19 @@ _SHOWN = (
     "task",
     "cron",
     "timezone",
+    "pause",
     "items",
+    "disabled_items",
     "item_params",
     "param",
     "failover",
     "misfire",
     "misfire_grace",
+    "retries",
+    "retry_delay",
+    "retry_backoff",
+    "retry_max_delay",
+    "on_failure",
     "timeout",
     "warn_after",
     "stop_grace",
@@ -167,6 +175,8 @@ _SHOWN = (
 
 
 def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     if isinstance(value, dict):
         return ", ".join(f"{key}={text}" for key, text in value.items())
     return str(value)
@@ -195,5 +205,12 @@ def _item_row(item: ItemStatus, timezone: str) -> tuple[str, ...]:
         str(cursor.attempt) if cursor else "-",
         cursor.executor or "-" if cursor else "-",
         str(cursor.token) if cursor else "-",
-        item.reason or (cursor.message if cursor else ""),
+        item.reason or _note(cursor, timezone),
     )
+
+
+def _note(cursor: Cursor | None, timezone: str) -> str:
+    if cursor is None:
+        return ""
+    again = f"tried again at {zoned(cursor.retry_at, timezone)}" if cursor.is_retried else ""
+    return "; ".join(text for text in (cursor.message, again) if text)

@@ -146,6 +146,18 @@ def check_item_params(params: Any, item_count: int) -> None:
             raise ItemParameterError(message)
 
 
+def check_known_items(job: str, items: Iterable[int], item_count: int) -> None:
+    """Refuse items that a job does not have.
+
+    Raises:
+        ItemParameterError: With the first of them and the range allowed.
+    """
+    unknown = sorted(item for item in items if not 0 <= item < item_count)
+    if unknown:
+        message = f"job {job!r} has no item {unknown[0]}; its items are 0 to {item_count - 1}"
+        raise ItemParameterError(message)
+
+
 def make_item_params(value: Any) -> dict[int, str]:
     """Return item parameters given as a mapping or as text such as ``0=a,1=b``.
 

@@ -61,7 +61,13 @@ def judge(entry: JobEntry, fleet: FleetView) -> Verdict:
         state = JobState.PAUSED if config.paused else JobState.UNOWNED
         return Verdict(state=state, reasons=(*reasons, _no_owner(entry, config, fleet)))
     state = JobState.PAUSED if config.paused else JobState.ENABLED
-    return Verdict(state=state, reasons=(*reasons, *_partly(entry.assignment, config, owners, fleet)))
+    partly = (*_partly(entry.assignment, config, owners, fleet), *_disabled(config))
+    return Verdict(state=state, reasons=(*reasons, *partly))
+
+
+def _disabled(config: JobConfig) -> list[str]:
+    items = [item for item in config.disabled_items if item < config.items]
+    return [f"items {format_items(items)} are disabled"] if items else []
 
 
 def live_owners(assignment: Assignment | None, fleet: FleetView) -> dict[str, tuple[int, ...]]:

@@ -16,7 +16,7 @@ _F = TypeVar("_F", bound="Callable[..., Any]")
 def sharded_job(
     name: str,
     *,
-    cron: str,
+    cron: str = "",
     items: int = 1,
     item_params: Mapping[int, str] | str | None = None,
     param: str = "",
@@ -54,7 +54,7 @@ def sharded_job(
 
     Args:
         name: Name of the job and of the handler, unique in the fleet.
-        cron: When it fires: 5 fields are Unix cron, 6 or 7 are Quartz.
+        cron: When it fires: 5 fields are Unix cron, 6 or 7 are Quartz; empty for only when it is triggered.
         items: Number of sharding items.
         item_params: A parameter for each item, as a mapping or as text such as ``0=a,1=b``.
         param: A parameter for the whole job.

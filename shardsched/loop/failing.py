@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from shardsched.core.events import Event
-from shardsched.core.job import OnFailure
+from shardsched.core.job import OnFailure, is_function_place
 from shardsched.execution.failure import FailureReport
 
 if TYPE_CHECKING:
@@ -82,9 +82,10 @@ class Failing:
         )
         if how == OnFailure.RAISE:
             # Its handlers are those of the process, whatever that does with the records of this library.
-            text = "item %d of job %s failed for good, for the fire of %s: %s\n%s"
-            logging.getLogger().critical(text, *place, report.traceback, extra=fields)
-        elif how not in set(OnFailure):
+            told = f"{report.message}\n{report.traceback}".rstrip()
+            text = "item %d of job %s failed for good, for the fire of %s: %s"
+            logging.getLogger().critical(text, *place[:-1], told, extra=fields)
+        elif is_function_place(how):
             self._launcher.report_failure(how, report)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shardsched.core.fire import ItemState
 from shardsched.core.job import Isolation, Misfire, Strategy
 
 if TYPE_CHECKING:
@@ -129,6 +130,50 @@ def test_job_trigger_says_where_it_runs(stage: Stage, shell: CommandLine) -> Non
     assert "@" in trigger.by
     assert "0 to 2" in shell.error(2, "job", "trigger", "books", "--items", "7")
     assert "0-3,7" in shell.error(2, "job", "trigger", "books", "--items", "a")
+
+
+def test_job_disable_and_enable_items(stage: Stage, shell: CommandLine) -> None:
+    """Items are switched off and on by number, and both commands say what they did."""
+    stage.join("e1")
+    stage.job("books", {"e1": (0, 1, 2)}, items=3)
+    assert "changed disabled_items" in shell.ok("job", "disable", "books", "--items", "0-1")
+    assert "disabled already" in shell.ok("job", "disable", "books", "--items", "1")
+    assert shell.json("job", "show", "books")["disabled_items"] == [0, 1]
+    assert "items 0-1 are disabled" in shell.ok("job", "show", "books")
+    assert "changed disabled_items" in shell.ok("job", "enable", "books", "--items", "0")
+    assert "changed disabled_items" in shell.ok("job", "enable", "books")
+    assert "enabled already" in shell.ok("job", "enable", "books")
+    assert "0 to 2" in shell.error(2, "job", "disable", "books", "--items", "7")
+
+
+def test_job_policies_are_options(stage: Stage, shell: CommandLine) -> None:
+    """Pauses, retries and what is done about failures can be given, shown and cleared; a cron need not be given."""
+    stage.join("e1")
+    shell.ok(
+        "job", "create", "books", "--handler", "crawl", "--pause", "sat,sun", "--pause", "22:00-06:00", "--retries", "3",
+        "--retry-delay", "5", "--on-failure", "shop:mourn",
+    )  # fmt: skip
+    shown = shell.json("job", "show", "books")
+    assert (shown["cron"], shown["next_fire"], shown["pause"]) == ("", None, ["sat,sun", "22:00-06:00"])
+    assert (shown["retries"], shown["retry_delay"], shown["on_failure"]) == (3, 5, "shop:mourn")
+    text = shell.ok("job", "show", "books") + shell.ok("job", "list")
+    assert "pause: sat,sun, 22:00-06:00" in text
+    assert "'25:00-06:00'" in shell.error(2, "job", "update", "books", "--pause", "sat 25:00-06:00")
+    assert "on_failure" in shell.error(2, "job", "update", "books", "--on-failure", "mourn")
+    assert "leave" in shell.error(2, "job", "update", "books", "--cron", "0 12 * * *", "--pause", "00:00-24:00")
+    shell.ok("job", "update", "books", "--cron", "0 12 * * *", "--pause", "")
+    assert shell.json("job", "show", "books")["pause"] == []
+    shell.ok("job", "update", "books", "--cron", "")
+    assert shell.json("job", "show", "books")["cron"] == ""
+
+
+def test_job_show_says_when_an_item_is_tried_again(stage: Stage, shell: CommandLine) -> None:
+    """A failed item that waits for its retry says until when."""
+    stage.join("e1")
+    stage.job("books", {"e1": (0,)}, retries=2)
+    retry_at = stage.clock.now()
+    stage.write_cursor("books", 0, state=ItemState.FAILED, failures=1, retry_at=retry_at, message="boom")
+    assert "boom; tried again at " in shell.ok("job", "show", "books")
 
 
 def test_job_trigger_without_owner_is_a_conflict(stage: Stage, shell: CommandLine) -> None:

@@ -55,6 +55,15 @@ def test_cron_text_has_weekday_and_zone() -> None:
     assert cron("30 2 * * *", "--from", "2026-12-01T02:00:00+05:00", "-n", "1").startswith("Tue 2026-12-01 02:30")
 
 
+def test_cron_leaves_pause_windows_out() -> None:
+    """Windows that are given hide their fires."""
+    told = cron(
+        "0 * * * *", "--from", "2026-12-04T21:00", "--pause", "sat,sun", "--pause", "22:00-24:00", "-n", "2", "--json"
+    )
+    assert json.loads(told)["fires"] == ["2026-12-07T00:00:00+00:00", "2026-12-07T01:00:00+00:00"]
+    assert json.loads(told)["pause"] == ["sat,sun", "22:00-24:00"]
+
+
 def test_cron_default_shows_five_fires_after_now() -> None:
     """Without options it is five fires from now on, in UTC."""
     fires = json.loads(cron("* * * * *", "--json"))["fires"]

@@ -165,10 +165,14 @@ def outcome_of(decision: Decision | None, view: ItemView, now: datetime) -> Item
                 items=decision.items,
                 stop=10**6,
                 ended_at=None,
+                failures=decision.failures,
+                retry_at=None,
             )
             return ItemView(cursor=cursor, cursor_version=1)
         case Settle():
-            return ItemView(cursor=replace(before, state=decision.state, fire=decision.fire), cursor_version=1)
+            trigger = before.trigger if decision.trigger is None else decision.trigger
+            settled = replace(before, state=decision.state, fire=decision.fire, trigger=trigger, retry_at=None)
+            return ItemView(cursor=settled, cursor_version=1)
         case Release():
             state = ItemState.LOST if decision.is_final else before.state
             return ItemView(cursor=replace(before, state=state), cursor_version=1)

@@ -124,6 +124,8 @@ CURSORS = st.none() | st.builds(
     items=st.integers(1, 3),
     run_fire=st.just(at("12:00:10")),
     ended_at=st.none() | st.just(at("12:00:15")),
+    failures=st.integers(0, 3),
+    retry_at=st.none() | st.just(at("12:00:25")),
 )
 TRIGGERS = st.lists(st.integers(1, 3), max_size=2).map(
     lambda counts: tuple(
@@ -151,6 +153,8 @@ LAYOUTS = st.sampled_from(
     failover=st.booleans(),
     paused=st.booleans(),
     grace_s=st.sampled_from([0.0, 5.0, 60.0]),
+    disabled=st.sampled_from([(), (), (0,), (1, 2)]),
+    pause=st.sampled_from([(), ("12:02-12:04",)]),
 )
 def test_plan_carried_out_settles(  # noqa: PLR0917 - one argument for each thing that is generated
     now_s: int,
@@ -162,9 +166,14 @@ def test_plan_carried_out_settles(  # noqa: PLR0917 - one argument for each thin
     failover: bool,
     paused: bool,
     grace_s: float,
+    disabled: tuple[int, ...],
+    pause: tuple[str, ...],
 ) -> None:
     """Doing what the plan says and planning again comes to an end, no fire runs twice, and none runs out of order."""
-    job = config(items=2, misfire=misfire, failover=failover, paused=paused, misfire_grace_s=grace_s)
+    job = config(
+        items=2, misfire=misfire, failover=failover, paused=paused, misfire_grace_s=grace_s, retries=2,
+        disabled_items=disabled, pause=pause,
+    )  # fmt: skip
     scene = Scene(
         now=at("12:00:00") + timedelta(seconds=now_s),
         config=job,
@@ -196,6 +205,11 @@ def test_plan_carried_out_settles(  # noqa: PLR0917 - one argument for each thin
         numbers = [run.trigger for run in runs if run.cause is Cause.MANUAL]
         assert numbers == sorted(set(numbers))
         assert not (paused and fires)
+        retries = [run for run in runs if run.cause is Cause.RETRY]
+        assert len(retries) <= 1
+        assert not (paused and retries)
+        assert all(run.failures <= job.retries for run in retries)
+    assert not any(ran.get(item) for item in disabled)
 
 
 # Admission

@@ -1,8 +1,9 @@
 """Handlers for tests with real executors: they write their own record, whatever the product says of them.
 
 A line is appended for the start, for every 50 ms of life and for the end, so that a killed run's last sign of life is
-known. What a run does is said by its job's parameter: words such as ``hold=2`` (seconds), ``fail``, ``ignore``, or
-``save=3`` (checkpoints saved in each of those 50 ms). What is loaded and saved has a record of its own.
+known. What a run does is said by its job's parameter: words such as ``hold=2`` (seconds), ``fail``, ``fail=2`` (the
+first two attempts), ``ignore``, or ``save=3`` (checkpoints saved in each of those 50 ms). What is loaded and saved has
+a record of its own.
 """
 
 from __future__ import annotations
@@ -12,9 +13,14 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shardsched import ShardingContext, sharded_job
 from shardsched.errors import CheckpointError, StaleTokenError
+
+if TYPE_CHECKING:
+    from shardsched.execution.failure import FailureReport
 
 TICK_S = 0.05
 NEVER = "0 0 0 1 1 ? 2099"
@@ -104,11 +110,18 @@ def run_as_told(ctx: ShardingContext) -> None:
         if "poll" in words and ctx.should_stop:
             write_line(_fields(ctx, "gave way"))
             return
-    if "fail" in words:
+    if "fail" in words and ctx.attempt <= int(words["fail"] or 1_000):
         write_line(_fields(ctx, "failed"))
         message = "as told"
         raise RuntimeError(message)
     write_line(_fields(ctx, "end"))
+
+
+def mourn(report: FailureReport) -> None:
+    """Write down what failed for good, and in which process that is told."""
+    line = json.dumps({**report.fields(), "pid": os.getpid(), "parent": os.getppid()}) + "\n"
+    with Path(os.environ["FLEET_RECORD"]).with_suffix(".failures").open("a", encoding="utf-8") as record:
+        record.write(line)
 
 
 @sharded_job("told", cron=NEVER, paused=True)

@@ -89,16 +89,22 @@ def _is_unrecorded(run: RecordedRun, strikes: Iterable[tuple[str, float]]) -> bo
 def doubles(runs: Iterable[RecordedRun], strikes: Sequence[tuple[str, float]] = ()) -> list[str]:
     """I2: one run per item and fire, unless the earlier attempt did not come to its end, or could not be recorded.
 
+    One that failed may be tried again.
+
     Args:
         runs: The record.
         strikes: Executors that were killed or frozen, and when.
     """
     faults: list[str] = []
-    by_fire: dict[tuple[str, int, datetime, bool], list[RecordedRun]] = defaultdict(list)
+    by_fire: dict[tuple[str, int, datetime], list[RecordedRun]] = defaultdict(list)
     for run in runs:
-        by_fire[run.job, run.item, run.fire, run.cause == "manual"].append(run)
-    for (job, item, fire, _), some in by_fire.items():
-        ended = [earlier for earlier in some[:-1] if earlier.outcome in {"end", "failed"}]
+        by_fire[run.job, run.item, run.fire].append(run)
+    for (job, item, fire), some in by_fire.items():
+        ended = [
+            earlier
+            for earlier, later in itertools.pairwise(some)
+            if earlier.outcome == "end" or (earlier.outcome == "failed" and later.cause != "retry")
+        ]
         again = [earlier for earlier in ended if not _is_unrecorded(earlier, strikes)]
         faults.extend(f"{job}/{item} at {fire.isoformat()} ran again after it had come to its end" for _ in again)
         attempts = [run.attempt for run in some]

@@ -46,6 +46,14 @@ def test_record_of_a_finished_fire_run_again_after_its_executor_was_struck_is_ex
     assert len(doubles([RUN, again], [("e1", 14.0)])) == 1
 
 
+def test_record_of_a_failed_run_tried_again_shows_no_fault() -> None:
+    """A retry is no double of a run that failed, but would be one of a run that did not."""
+    again = replace(RUN, run="r2", attempt=2, token=2, start=20.0, last=21.0, cause="retry")
+    assert doubles([replace(RUN, outcome="failed"), again]) == []
+    assert len(doubles([RUN, again])) == 1
+    assert len(doubles([replace(RUN, outcome="failed"), replace(again, cause="failover")])) == 1
+
+
 def test_record_of_one_fire_with_two_counts_shows_it() -> None:
     """Two counts in one fire are seen."""
     assert len(counts([RUN, replace(RUN, run="r2", item=1, items=3)])) == 1

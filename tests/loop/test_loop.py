@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -11,103 +10,19 @@ import pytest
 from shardsched.core.assignment import Assignment, Layout, encode_assignment
 from shardsched.core.fire import ItemState
 from shardsched.core.job import Misfire
-from shardsched.loop.message import Ended, Resync, SessionEnded, Vanished
-from shardsched.loop.step import Loop
+from shardsched.loop.message import Resync, SessionEnded
 from shardsched.registry.base import Delete, Put
-from tests.coordination.stage import Client, Stage, lose_reply
+from tests.coordination.stage import Stage, lose_reply
+from tests.loop.actor import actor, pass_fire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
-    from shardsched.execution.failure import FailureReport
-
-
-@dataclass
-class Body:
-    """A launcher that only takes note."""
-
-    launched: list[Claimed] = field(default_factory=list)
-    stopped: list[str] = field(default_factory=list)
-    reports: list[tuple[str, FailureReport]] = field(default_factory=list)
-
-    def launch(self, claimed: Claimed, config: JobConfig) -> None:
-        """Take note of a launch."""
-        self.launched.append(claimed)
-
-    def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
-        """Take note of a stop."""
-        self.stopped.append(run_id)
-
-    def report_failure(self, place: str, report: FailureReport) -> None:
-        """Take note of a report."""
-        self.reports.append((place, report))
-
-
-@dataclass
-class Actor:
-    """One executor's loop."""
-
-    client: Client
-    loop: Loop
-    body: Body
-    wakes: list[datetime | None]
-
-    def step(self, count: int = 3) -> None:
-        """Hear the news and step, as often as told."""
-        for _ in range(count):
-            self.client.registry.pump()
-            while self.client.vanished:
-                job, item = self.client.vanished.pop()
-                self.loop.post(Vanished(job=job, item=item))
-            self.loop.step()
-
-    def end(self, state: ItemState | None = ItemState.DONE, index: int = -1) -> None:
-        """Have a run end."""
-        self.loop.post(Ended(run_id=self.body.launched[index].marker.run, state=state))
-
-    @property
-    def items(self) -> list[int]:
-        """The items launched."""
-        return [claimed.item for claimed in self.body.launched]
-
-
-def actor(stage: Stage, name: str, slots: int = 16, server_time: Callable[[], datetime] | None = None) -> Actor:
-    """Return an executor's loop."""
-    client, body = stage.client(name), Body()
-    wakes: list[datetime | None] = []
-    ids = (f"{name}-{number}" for number in range(1000))
-    loop = Loop(
-        name=name,
-        slots=slots,
-        clock=stage.clock,
-        lease=client.lease,
-        mirror=client.mirror,
-        ledger=client.ledger,
-        book=client.book,
-        launcher=body,
-        wake_at=wakes.append,
-        new_run_id=lambda: next(ids),
-        server_time=server_time or client.registry.server_time,
-    )
-    return Actor(client, loop, body, wakes)
 
 
 def assign(stage: Stage, config: JobConfig, owners: dict[str, tuple[int, ...]]) -> None:
     """Give a job's items to others."""
     assignment = Assignment(uid=config.uid, layouts=(Layout(items=config.items, config=0),), owners=owners)
     stage.write([Put(stage.paths.assignment(config.name), encode_assignment(assignment))])
-
-
-def pass_fire(stage: Stage, *actors: Actor) -> None:
-    """Let ten seconds pass, with everybody's heart beating."""
-    for _ in range(5):
-        stage.clock.advance(2.0)
-        stage.people.get("/")
-        for one in actors:
-            one.client.lease.beat()
 
 
 def test_loop_runs_a_fire_and_writes_its_end(stage: Stage) -> None:
