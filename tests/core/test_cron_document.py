@@ -43,7 +43,7 @@ REFUSED = [
 def test_document_shows_as_many_parts_as_are_checked() -> None:
     """The patterns of this file find what they are for."""
     assert len(EXAMPLES) >= 20
-    assert len(COMMANDS) == 4
+    assert len(COMMANDS) == 5
     assert len(MESSAGES) == len(REFUSED)
 
 
