@@ -10,7 +10,7 @@ from shardsched.admin.change import JobChange, Registration
 from shardsched.admin.race import ATTEMPT_COUNT, until_won
 from shardsched.admin.reader import Reader
 from shardsched.admin.removal import JobRemoval
-from shardsched.admin.switch import switched_items
+from shardsched.admin.switch import switch_items
 from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.removal import remove_job_nodes
 from shardsched.core.job_record import decode_job, encode_job
@@ -67,7 +67,7 @@ class Jobs:
 
         Args:
             name: The job's name.
-            settings: Settings by the decorator's names; ``handler`` and ``cron`` at least. The handler is its name, or
+            settings: Settings by the decorator's names; ``handler`` at least, which is its name, or
                 ``module:function`` where only one handler is that function.
             must_be_hosted: Whether a living executor must host the handler; else the job may wait for one.
 
@@ -272,27 +272,14 @@ class Jobs:
 
         Raises as `update`, and `ItemParameterError` where there is no such item.
         """
-        return self._switch(name, items, is_enabled=False)
+        return switch_items(self.entry, self.update, name, items, is_enabled=False)
 
     def enable(self, name: str, items: Iterable[int] | None = None) -> JobChange:
         """Have disabled items of a job, all where none are named, start again from their next fire on.
 
         Raises as `disable`.
         """
-        return self._switch(name, items, is_enabled=True)
-
-    def _switch(self, name: str, items: Iterable[int] | None, *, is_enabled: bool) -> JobChange:
-        chosen = None if items is None else frozenset(items)
-
-        def attempt() -> JobChange | None:
-            entry = self._reader.entry(name)
-            disabled = switched_items(entry, chosen, is_enabled=is_enabled)
-            try:
-                return self.update(entry.name, {"disabled_items": disabled}, expected_version=entry.version)
-            except StaleVersionError:
-                return None
-
-        return until_won(attempt, self._paths.job(name))
+        return switch_items(self.entry, self.update, name, items, is_enabled=True)
 
     def delete(self, name: str, *, wait_s: float = 30.0, by: str = "") -> Removal:
         """Stop a job's items, then remove all of its nodes; what is interrupted goes on when called again.

@@ -2,13 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from shardsched.admin.race import until_won
 from shardsched.core.item import check_known_items
-from shardsched.errors import ConflictError
+from shardsched.errors import ConflictError, StaleVersionError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from shardsched.admin.change import JobChange
     from shardsched.core.view import JobEntry
+
+
+class Update(Protocol):
+    """Changes settings of a job, unless it has another version than expected."""
+
+    def __call__(self, name: str, changes: Mapping[str, Any], *, expected_version: int) -> JobChange:
+        """As `Jobs.update`."""
+        ...
+
+
+def switch_items(
+    read: Callable[[str], JobEntry], update: Update, name: str, items: Iterable[int] | None, *, is_enabled: bool
+) -> JobChange:
+    """Enable or disable items of a job, all where none are named; others are not touched, whoever changes the job too.
+
+    Args:
+        read: Returns the job as it is stored.
+        update: Changes it.
+        name: The job's name.
+        items: Which items.
+        is_enabled: Whether they are enabled, else disabled.
+
+    Raises:
+        ConflictError: The job cannot be read, or is being deleted.
+        ItemParameterError: There is no such item.
+        JobNotFoundError: There is no such job.
+        RegistryUnavailableError: No answer.
+    """
+    chosen = None if items is None else frozenset(items)
+
+    def attempt() -> JobChange | None:
+        entry = read(name)
+        disabled = switched_items(entry, chosen, is_enabled=is_enabled)
+        try:
+            return update(entry.name, {"disabled_items": disabled}, expected_version=entry.version)
+        except StaleVersionError:
+            return None
+
+    return until_won(attempt, name)
 
 
 def switched_items(entry: JobEntry, chosen: frozenset[int] | None, *, is_enabled: bool) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ RETRIES = {"cron": "0 * * * * ?", "retries": 1, "retry_delay_s": 10.0, "owners":
 
 @pytest.fixture(autouse=True)
 def _hear_everything(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "shardsched"):
         yield
 
 
