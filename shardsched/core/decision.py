@@ -31,6 +31,8 @@ class GivenUp:
 
     cursor: Cursor
     """The item's cursor, as the failed run left it."""
+    fire: datetime
+    """The fire."""
     reason: str
     """Why."""
 

@@ -30,6 +30,8 @@ from shardsched.core.fire import Cause, ItemState
 from shardsched.core.retry import retry_fault, retry_starts_at
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from shardsched.core.fire import Cursor
     from shardsched.core.terms import Terms
     from shardsched.core.view import ItemView
@@ -77,7 +79,7 @@ def _again(terms: Terms, item: int, cursor: Cursor, cause: Cause) -> Run:
     return Run(
         item=item,
         cause=cause,
-        run_fire=cursor.run_fire or cursor.fire or terms.moment.now,
+        run_fire=_run_fire(terms, cursor),
         fire=cursor.fire,
         trigger=cursor.trigger,
         attempt=cursor.attempt + 1,
@@ -87,6 +89,11 @@ def _again(terms: Terms, item: int, cursor: Cursor, cause: Cause) -> Run:
         first_cause=cursor.cause,
         failures=cursor.failures,
     )
+
+
+def _run_fire(terms: Terms, cursor: Cursor) -> datetime:
+    """Return the fire of the last run; a record that was written by hand may lack it."""
+    return cursor.run_fire or cursor.fire or terms.moment.now
 
 
 def _over(terms: Terms, item: int, cursor: Cursor) -> tuple[ItemState, str] | None:
@@ -106,20 +113,24 @@ def _failed(terms: Terms, item: int, cursor: Cursor) -> Decision | None:
     """Return what is to be done about an item whose last run failed and is to be tried again."""
     fault = retry_fault(terms, item, cursor)
     if fault is not None:
-        given_up = GivenUp(cursor=cursor, reason=fault)
+        given_up = _given_up(terms, cursor, fault)
         return Settle(item=item, state=cursor.state, fire=cursor.fire, reason=cursor.message, given_up=given_up)
     newer = due_fire(terms, item, cursor)
     if newer is not None:
         is_rewound = isinstance(newer, Settle) and newer.missed is None
         reason = "the clock was set back" if is_rewound else "a newer fire has come"
-        return replace(newer, given_up=GivenUp(cursor=cursor, reason=reason))
+        return replace(newer, given_up=_given_up(terms, cursor, reason))
     starts_at = retry_starts_at(terms, cursor)
     if starts_at is not None and starts_at <= terms.moment.now:
         return _again(terms, item, cursor, Cause.RETRY)
     manual = _manual(terms, item, cursor) if terms.config.paused or terms.moment.opens_at else None
     if manual is not None:
-        return replace(manual, given_up=GivenUp(cursor=cursor, reason="triggered while no retry could start"))
+        return replace(manual, given_up=_given_up(terms, cursor, "triggered while no retry could start"))
     return None
+
+
+def _given_up(terms: Terms, cursor: Cursor, reason: str) -> GivenUp:
+    return GivenUp(cursor=cursor, fire=_run_fire(terms, cursor), reason=reason)
 
 
 def _manual(terms: Terms, item: int, cursor: Cursor | None) -> Run | Settle | None:

@@ -53,13 +53,11 @@ class Failing:
     def gave_up(self, job: str, item: int, given_up: GivenUp, config: JobConfig | None) -> None:
         """Tell that a run which failed will not be tried again as it should have been."""
         cursor = given_up.cursor
-        if cursor.run_fire is None:
-            return
         report = FailureReport(
             job=job,
             item=item,
             items=cursor.items,
-            fire=cursor.run_fire,
+            fire=given_up.fire,
             attempt=cursor.attempt,
             executor=cursor.executor,
             run_id=cursor.run,

@@ -75,6 +75,7 @@ def test_retry_is_superseded_by_a_newer_fire() -> None:
     assert (run.job_param, run.param) == ("now", "")
     assert run.given_up is not None
     assert (run.given_up.cursor.run, run.given_up.reason) == ("r2", "a newer fire has come")
+    assert run.given_up.fire == at("12:01:00")
 
 
 def test_retry_whose_newer_fire_is_skipped_is_given_up_with_it() -> None:

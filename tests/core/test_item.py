@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shardsched.core.item import (
     MAX_ITEM_COUNT,
     check_item_params,
+    check_known_items,
     format_item_params,
     format_items,
     make_item_params,
@@ -127,3 +128,13 @@ def test_make_item_params_takes_mappings_texts_and_nothing() -> None:
     assert make_item_params({1: "b"}) == {1: "b"}
     with pytest.raises(ItemParameterError):
         make_item_params(["a"])
+
+
+@pytest.mark.parametrize(("items", "unknown"), [((), None), ((0, 2), None), ((2, 3, 9), 3), ((-1,), -1)])
+def test_check_known_items_names_the_first_that_is_not_there(items: tuple[int, ...], unknown: int | None) -> None:
+    """Items beyond the count are refused with the range."""
+    if unknown is None:
+        check_known_items("books", items, 3)
+        return
+    with pytest.raises(ItemParameterError, match=f"'books' has no item {unknown}; its items are 0 to 2"):
+        check_known_items("books", items, 3)

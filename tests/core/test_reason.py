@@ -74,6 +74,12 @@ def test_judge_owned_job_has_no_reason() -> None:
         (entry(owners={"e0": (0, 1, 2)}), fleet(executor("e1")), JobState.UNOWNED, "waits for the leader to assign"),
         (entry(owners={"e1": (0, 1)}), fleet(executor("e1")), JobState.ENABLED, "items 2 have no owner"),
         (
+            entry(replace(CONFIG, disabled_items=(0, 1, 7)), {"e1": (0, 1, 2)}),
+            fleet(executor("e1")),
+            JobState.ENABLED,
+            "items 0-1 are disabled",
+        ),
+        (
             entry(replace(CONFIG, items=5), {"e1": (0, 1, 2)}),
             fleet(executor("e1")),
             JobState.ENABLED,

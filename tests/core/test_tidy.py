@@ -8,6 +8,7 @@ import pytest
 
 from shardsched.core.assignment import Assignment, Layout
 from shardsched.core.command import Commands, Trigger
+from shardsched.core.fire import ItemState
 from shardsched.core.job import Misfire
 from shardsched.core.tidy import settled_assignment
 from tests.core.scene import at, config, done, running
@@ -44,6 +45,13 @@ def test_tidy_drops_the_layouts_before_the_newest() -> None:
     assert left.layouts == (Layout(items=1, config=1, from_fire=at("12:00:30")),)
     assert left.owners == {"e1": (0,)}
     assert (left.token_floor, left.trigger_floor) == (7, 2)
+
+
+@pytest.mark.parametrize(("item", "is_kept"), [(0, False), (2, True)])
+def test_tidy_waits_for_the_retry_of_an_item_that_goes(item: int, *, is_kept: bool) -> None:
+    """A cursor that says when its fire is tried again is not deleted with its item; one that stays does not matter."""
+    failed = done(at("12:00:20"), state=ItemState.FAILED, failures=1, retry_at=at("12:00:50"))
+    assert (settled(cursors=HANDLED | {item: failed}) is None) == is_kept
 
 
 def test_tidy_keeps_floors_that_are_higher() -> None:
