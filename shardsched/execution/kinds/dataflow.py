@@ -22,7 +22,7 @@ def dataflow_job(
     fetch: Callable[[ShardingContext], Any],
     process: Callable[[ShardingContext, Any], Any],
     streaming: bool = True,
-    cron: str,
+    cron: str = "",
     **settings: Unpack[JobSettings],
 ) -> None:
     """Describe a job that fetches batches and works them.
@@ -35,7 +35,7 @@ def dataflow_job(
         fetch: Called with the context, returns a batch; None or an empty one when there is nothing.
         process: Called with the context and a batch.
         streaming: Whether it goes on until there is no batch any more, or works one.
-        cron: When it fires.
+        cron: When it fires; empty for only when it is triggered.
         settings: As for `sharded_job`.
 
     Raises:

@@ -49,7 +49,7 @@ def shell_job(
     name: str,
     command: Sequence[str] | str,
     *,
-    cron: str,
+    cron: str = "",
     env: Mapping[str, str] | None = None,
     cwd: str = "",
     ok_codes: Sequence[int] = (0,),
@@ -61,7 +61,7 @@ def shell_job(
         name: The job's name.
         command: The program and its arguments, in which ``{item}`` and its kin are filled; or one text, which
             ``/bin/sh -c`` runs as it is.
-        cron: When it fires.
+        cron: When it fires; empty for only when it is triggered.
         env: Environment variables besides the executor's own and those that tell of the run.
         cwd: Folder in which it runs; empty for the executor's.
         ok_codes: Exit codes that mean success.
@@ -81,7 +81,7 @@ def http_job(
     name: str,
     url: str,
     *,
-    cron: str,
+    cron: str = "",
     method: str = "GET",
     headers: Mapping[str, str] | None = None,
     body: str | None = None,
@@ -98,7 +98,7 @@ def http_job(
     Args:
         name: The job's name.
         url: An address of http or https.
-        cron: When it fires.
+        cron: When it fires; empty for only when it is triggered.
         method: In capitals.
         headers: By name.
         body: A text; without a ``Content-Type`` among the headers it is sent as plain text.
@@ -122,7 +122,7 @@ def scrapy_job(
     name: str,
     spider: str,
     *,
-    cron: str,
+    cron: str = "",
     spider_settings: Mapping[str, Any] | None = None,
     spider_args: Mapping[str, str] | None = None,
     **settings: Unpack[JobSettings],
@@ -132,7 +132,7 @@ def scrapy_job(
     Args:
         name: The job's name.
         spider: ``module:Class``, or the name of a spider of the Scrapy project in the executor's folder.
-        cron: When it fires.
+        cron: When it fires; empty for only when it is triggered.
         spider_settings: Scrapy settings that win over the project's.
         spider_args: Arguments besides those that tell of the run.
         settings: As for `sharded_job`.
