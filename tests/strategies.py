@@ -148,6 +148,7 @@ def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_00
         disabled_items=draw(item_sets(items)),
         description=draw(texts()),
         paused=draw(st.booleans()),
+        paused_at=draw(st.none() | times()),
         deleting=draw(st.booleans()),
     )
 

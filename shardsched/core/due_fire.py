@@ -32,14 +32,14 @@ def due_fire(terms: Terms, item: int, cursor: Cursor | None) -> Run | Settle | N
     """Return what is to be done about the fires of an item that lie after all that it has handled."""
     moment, config = terms.moment, terms.config
     if config.paused:
-        return None
+        return _owed_at_pause(terms, item, cursor)
     handled = cursor.fire if cursor is not None else None
     future = moment.now + moment.drift_limit
     if handled is not None and handled > future and cursor is not None:
         latest = moment.latest_fire
         rewound = latest if latest is not None and (latest > config.armed_at or config.armed_at > future) else None
         return Settle(item=item, state=cursor.state, fire=rewound, reason="the clock was set back: cursor rewound")
-    latest = _latest_fire(terms, item)
+    latest = _latest_fire(terms, item, moment.latest_fire)
     if latest is None:
         return None
     if config.armed_at > future and handled is None:
@@ -48,6 +48,16 @@ def due_fire(terms: Terms, item: int, cursor: Cursor | None) -> Run | Settle | N
         return Settle(item=item, state=state, fire=latest, reason="the clock was set back: armed anew")
     base = _base(terms, item, handled)
     return None if base is not None and latest <= base else _unhandled(terms, item, cursor, base, latest)
+
+
+def _owed_at_pause(terms: Terms, item: int, cursor: Cursor | None) -> Settle | None:
+    """Give up what was due when the job was paused and could not start before, so that it is told of."""
+    paused_at, handled = terms.config.paused_at, None if cursor is None else cursor.fire
+    latest = None if paused_at is None else _latest_fire(terms, item, terms.schedule.latest_fire(paused_at))
+    base = _base(terms, item, handled)
+    if latest is None or latest > terms.moment.now or (base is not None and latest <= base):
+        return None
+    return _skip(terms, item, base, latest, "the job was paused before it could start")
 
 
 def _unhandled(
@@ -70,9 +80,9 @@ def _unhandled(
     return _fire(terms, item, cursor, latest, is_misfire=is_misfire, missed=missed)
 
 
-def _latest_fire(terms: Terms, item: int) -> datetime | None:
-    """Return the latest fire up to now that has this item; it lies further back where the item has been removed."""
-    latest, assignment = terms.moment.latest_fire, terms.assignment
+def _latest_fire(terms: Terms, item: int, latest: datetime | None) -> datetime | None:
+    """Return the latest fire up to one that has this item; it lies further back where the item has been removed."""
+    assignment = terms.assignment
     if latest is None or item < assignment.layout_at(latest).items:
         return latest
     for following in reversed(assignment.layouts):

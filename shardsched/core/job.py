@@ -159,6 +159,8 @@ class JobConfig:
     """For people."""
     paused: bool = False
     """Whether it starts no scheduled fire."""
+    paused_at: datetime | None = None
+    """When it was paused; None while it is not, and for one that was created so."""
     disabled_items: tuple[int, ...] = ()
     """Items that start nothing until they are enabled."""
     deleting: bool = False

@@ -178,6 +178,8 @@ def change_job(config: JobConfig, changes: Mapping[str, Any], now: datetime) -> 
         raise JobConfigError(f"there is no setting {unknown[0]!r}; the settings are {', '.join(SETTINGS)}")
     changed = replace(config, **changes)
     is_resumed = config.paused and not changed.paused
+    if config.paused != changed.paused:
+        changed = replace(changed, paused_at=now if changed.paused else None)
     # A window that is taken away must not leave its fires to be made up for, as if they had been missed.
     when = [(one.cron, one.timezone, one.pause) for one in (config, changed)]
     if is_resumed or when[0] != when[1]:

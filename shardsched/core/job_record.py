@@ -24,6 +24,7 @@ def encode_job(config: JobConfig) -> bytes:
     """Return the stored form."""
     fields: dict[str, Any] = {name: getattr(config, name) for name in config.__dataclass_fields__}
     fields["armed_at"] = time_text(config.armed_at)
+    fields["paused_at"] = time_text(config.paused_at)
     fields["item_params"] = {str(item): value for item, value in sorted(config.item_params.items())}
     fields["labels"] = dict(config.labels)
     fields["task"] = dict(config.task) or None
@@ -78,5 +79,6 @@ def decode_job(path: str, name: str, value: bytes) -> JobConfig:
         description=fields.text("description", ""),
         disabled_items=fields.integers("disabled_items") or (),
         paused=fields.flag("paused", default=False),
+        paused_at=fields.time_or_none("paused_at"),
         deleting=fields.flag("deleting", default=False),
     )

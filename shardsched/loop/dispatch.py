@@ -126,14 +126,8 @@ class Dispatch:
         match event:
             case RunAsked():
                 self._clerk.take(event, self._processes.answer)
-            case RunEnded() if self._failures.ended(event):
-                pass
             case RunEnded():
-                self._in_thread.discard(event.run_id)
-                self._clerk.dismiss(event.run_id)
-                _log_end(event)
-                self._chronicle.ended(event)
-                self._post(_ended(event))
+                self._run_ended(event)
             case RunStarted():
                 self._chronicle.started(event)
                 fields = {"event": Event.RUN_STARTED, "job": event.job, "item": event.item, "run": event.run_id}
@@ -146,6 +140,16 @@ class Dispatch:
                     logger.error("module %s cannot be imported: %s", module, text, extra={"event": Event.POOL_FAILED})
             case PoolFailed():
                 logger.error("%s", event.message, extra={"event": Event.POOL_FAILED})
+
+
+    def _run_ended(self, event: RunEnded) -> None:
+        if self._failures.ended(event):
+            return
+        self._in_thread.discard(event.run_id)
+        self._clerk.dismiss(event.run_id)
+        _log_end(event)
+        self._chronicle.ended(event)
+        self._post(_ended(event))
 
 
 def _spec(claimed: Claimed, config: JobConfig) -> RunSpec:

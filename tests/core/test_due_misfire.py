@@ -120,3 +120,16 @@ def test_due_after_ten_years_asks_the_cron_a_bounded_number_of_times(
     assert decision is not None
     assert decision.missed is not None  # type: ignore[union-attr]  # a run or a settling, both have it
     assert asked_count <= MAX_CATCH_UP + 5
+
+
+def test_due_when_paused_gives_up_what_had_not_started() -> None:
+    """A fire that was due at the pause is told as missed, once; one after the pause is nobody's."""
+    paused = config(paused=True, paused_at=at("12:00:25"))
+    scene = Scene(now=at("12:00:45"), cursor=done(at("12:00:10"), ended_at=at("12:00:40")), config=paused)
+    settle = scene.settle()
+    assert (settle.state, settle.fire) == (ItemState.MISSED, at("12:00:20"))
+    assert settle.missed == Missed(
+        first=at("12:00:20"), last=at("12:00:20"), reason="the job was paused before it could start"
+    )
+    assert Scene(now=at("12:00:45"), cursor=done(at("12:00:20")), config=paused).decide() is None
+    assert Scene(now=at("12:00:45"), cursor=done(at("12:00:10")), config=config(paused=True)).decide() is None
