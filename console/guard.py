@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from console.role import Access
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_BEFORE_SETUP = frozenset({"setup.index", "static", "health.healthz", "health.readyz", "preference.save"})
+_BEFORE_SETUP = frozenset({"setup.index", "static", "health.healthz", "health.readyz", "health.metrics", "preference.save"})
 """What is served while there is no user."""
 _CODING = re.compile(r'(:(?:gzip|br|zstd|deflate))"')
 """What the compression adds to an ETag, since the bytes are others; the object is the same."""
@@ -48,12 +48,12 @@ def _guard() -> AnyResponse | None:
     g.request_id = secrets.token_hex(8)
     _strip_codings()
     g.actor = None
-    if request.endpoint is None or request.routing_exception is not None:
-        return None  # the error is told when the view is dispatched
-    access = _access()
     if request.endpoint == "static":
         return None
     g.actor = _bearer_actor() if request.authorization else browser_actor()
+    if request.endpoint is None or request.routing_exception is not None:
+        return None  # the error is told when the view is dispatched
+    access = _access()
     if actor_or_none() is None and request.endpoint not in _BEFORE_SETUP and _nobody_yet():
         return _to_setup()
     if request.method not in SAFE_METHODS and not request.authorization:

@@ -35,6 +35,19 @@ _PROBLEMS = {
     "error": _l("Something went wrong"),
 }
 
+_PROBLEM_HINTS = {
+    "malformed": _l("Something in the request is not as it must be; go back and try again."),
+    "forbidden": _l("This is not for you, or another site sent you here."),
+    "not-found": _l("There is nothing at this address; perhaps it was deleted."),
+    "method-not-allowed": _l("This address does not take that kind of request."),
+    "too-large": _l("It has more than the console takes at once."),
+    "wrong-media-type": _l("Send JSON, with the header Content-Type: application/json."),
+    "invalid": _l("See the fields at fault."),
+    "stale-write": _l("It was changed since it was read; look again and repeat the change."),
+    "if-match-required": _l("Send the ETag of what the change was decided on as If-Match."),
+    "too-many-requests": _l("Wait a minute, then try again."),
+}
+
 ROLES = {"viewer": _l("Viewer"), "operator": _l("Operator"), "admin": _l("Admin")}
 ROLE_HINTS = {
     "viewer": _l("Sees jobs, executors and runs; changes nothing."),
@@ -74,6 +87,11 @@ PASSWORD_FAULTS = {
 def problem_title(code: str) -> str:
     """Return what a problem is called."""
     return str(_PROBLEMS.get(code, ""))
+
+
+def problem_hint(code: str) -> str:
+    """Return what is usually meant by a problem, empty where there is nothing to say."""
+    return str(_PROBLEM_HINTS.get(code, ""))
 
 
 def action_text(code: str) -> str:

@@ -15,7 +15,7 @@ from werkzeug.http import HTTP_STATUS_CODES
 
 from console.actor import ForbiddenError
 from console.guard import SAFE_METHODS, is_program
-from console.label import problem_title
+from console.label import problem_hint, problem_title
 from console.text import gettext
 from console.trail import note_refusal
 from shardsched.errors import (
@@ -144,12 +144,19 @@ def _on_http_error(error: HTTPException) -> ResponseReturnValue:
     if isinstance(error, Unauthorized):
         return _on_unauthorized()
     data = getattr(error, "data", None) or {}
-    detail = str(data.get("message") or error.description or "")
+    detail = str(data.get("message") or _http_detail(error))
     headers = {name: value for name, value in error.get_headers() if name.lower() in {"allow", "retry-after"}}
     faults = list(_faults(data.get("errors") or data.get("messages") or {}))
     return answer(
         Problem(status=status, code=_HTTP_CODES.get(status, "error"), detail=detail, errors=faults, headers=headers)
     )
+
+
+def _http_detail(error: HTTPException) -> str:
+    """Return a text of ours where the error has none but that of its class, which is in English."""
+    if error.description is not None and error.description != type(error).description:
+        return str(error.description)
+    return problem_hint(_HTTP_CODES.get(error.code or 500, "error")) or str(error.description or "")
 
 
 def _on_unauthorized() -> ResponseReturnValue:

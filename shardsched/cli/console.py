@@ -39,15 +39,15 @@ def history_option(command: Callable[..., Any]) -> Callable[..., Any]:
 @history_option
 @registry_options
 @click.pass_context
-def console(
-    ctx: click.Context, *, host: str, port: int, log_json: bool, history: str | None, place: Place
-) -> None:
+def console(ctx: click.Context, *, host: str, port: int, log_json: bool, history: str | None, place: Place) -> None:
     """Serve the web console.
 
     The first user is made in the browser with a one-time code that the log shows, or by 'shardsched console user add'.
     """
     if any(importlib.util.find_spec(name) is None for name in _NEEDED):
-        raise click.ClickException("the console needs more libraries: install them with pip install 'shardsched[console]'")
+        raise click.ClickException(
+            "the console needs more libraries: install them with pip install 'shardsched[console]'"
+        )
     ctx.obj = (place, history)
     if ctx.invoked_subcommand is not None:
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardsched.clock import SYSTEM_CLOCK
-from shardsched.people.audit import Audit
 from shardsched.history.engine import Database
+from shardsched.people.audit import Audit
 from shardsched.people.idempotency import IdempotencyKeys
 from shardsched.people.revision import Revisions
 from shardsched.people.token import Tokens
