@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from console.fleet import Link
     from console.setting import ConsoleSettings
     from shardsched.clock import Clock
+    from shardsched.history.query import History
     from shardsched.people import People
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -41,6 +42,7 @@ def create_app(
     settings: ConsoleSettings,
     connect: Callable[[], Link],
     people: People,
+    history: History,
     *,
     clock: Clock = SYSTEM_CLOCK,
     passwords: Passwords | None = None,
@@ -51,6 +53,7 @@ def create_app(
         settings: What it is told.
         connect: Reaches the registry; called again until it does.
         people: Users, audit and revisions.
+        history: Runs and events as they were.
         clock: The machine's clocks.
         passwords: How passwords are kept; tests give a cheaper way.
 
@@ -74,6 +77,7 @@ def create_app(
         settings=settings,
         fleet=Fleet(connect, clock),
         people=people,
+        history=history,
         clock=clock,
         passwords=passwords or Passwords(),
         setup_code=SetupCode(clock),

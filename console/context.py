@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from console.setting import ConsoleSettings
     from console.setup_code import SetupCode
     from shardsched.clock import Clock
+    from shardsched.history.query import History
     from shardsched.people import People
 
 
@@ -28,6 +29,8 @@ class Context:
     """The fleet as last seen, and the door to changing it."""
     people: People
     """Users, audit, revisions."""
+    history: History
+    """Runs and events as they were."""
     clock: Clock
     """What time it is."""
     passwords: Passwords

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from console.role import Access
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_BEFORE_SETUP = frozenset({"setup.index", "static", "health.healthz", "health.readyz", "health.metrics", "preference.save"})
+_BEFORE_SETUP = frozenset(
+    {"setup.index", "static", "health.healthz", "health.readyz", "health.metrics", "preference.save"}
+)
 """What is served while there is no user."""
 _CODING = re.compile(r'(:(?:gzip|br|zstd|deflate))"')
 """What the compression adds to an ETag, since the bytes are others; the object is the same."""

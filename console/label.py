@@ -207,3 +207,20 @@ def diff_lines(before: Any, after: Any) -> list[tuple[str, str]]:
 
 def _lines(value: Any) -> list[str]:
     return [] if value is None else json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True).splitlines()
+
+
+_BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
+_SYSTEMS = (
+    ("Windows", "Windows"),
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("Mac OS", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+def browser_text(agent: str) -> str:
+    """Return what a browser says of itself in few words, as far as it is one of the usual."""
+    browser = next((name for mark, name in _BROWSERS if mark in agent), "")
+    system = next((name for mark, name in _SYSTEMS if mark in agent), "")
+    return " · ".join(filter(None, (browser, system))) or agent[:40] or "-"

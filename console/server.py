@@ -88,3 +88,4 @@ def _close(app: Any) -> None:
         parts = cast("Context", app.extensions["console"])
         parts.fleet.close()
         parts.people.close()
+        parts.history.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import request, session
+from flask import g, request, session
 from flask_login import LoginManager, current_user, login_user, logout_user
 
 from console.actor import Actor
@@ -61,6 +61,7 @@ def begin_sign_in(user: User) -> None:
     session.clear()
     secret = context().people.sessions.create(user, request.remote_addr or "", request.user_agent.string)
     login_user(_SignedIn(secret))
+    g.actor = Actor(user=user)
 
 
 def end_sign_in(actor: Actor) -> None:

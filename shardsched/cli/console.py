@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from flask import Flask
+
     from console.fleet import Link
     from shardsched.people import People
 
@@ -48,7 +50,6 @@ def console(ctx: click.Context, *, host: str, port: int, log_json: bool, history
         raise click.ClickException(
             "the console needs more libraries: install them with pip install 'shardsched[console]'"
         )
-    ctx.obj = (place, history)
     if ctx.invoked_subcommand is not None:
         return
     configure_logging(as_json=log_json, is_verbose=False)
@@ -57,13 +58,19 @@ def console(ctx: click.Context, *, host: str, port: int, log_json: bool, history
     from console.app import create_app  # noqa: PLC0415
     from console.server import serve  # noqa: PLC0415
     from console.setting import settings_from_environment  # noqa: PLC0415
+    from shardsched.history.query import History  # noqa: PLC0415
+    from shardsched.people import People  # noqa: PLC0415
     from shardsched.registry.url import redacted_url  # noqa: PLC0415
 
     url, namespace = registry_url(place.registry), namespace_name(place.namespace)
     settings = settings_from_environment(namespace, redacted_url(url), state_folder())
-    people = partial(_people, place, history)
-    people().close()  # a wrong URL is told here, not in the process that serves
-    serve(lambda: create_app(settings, partial(_connect, url, namespace), people()), host, port)
+    database = _history_url(place, history)
+
+    def make_app() -> Flask:
+        people, past = People(database, namespace), History(database, namespace=namespace)
+        return create_app(settings, partial(_connect, url, namespace), people, past)
+
+    serve(make_app, host, port)
 
 
 def _connect(url: str, namespace: str) -> Link:
@@ -81,13 +88,17 @@ def _connect(url: str, namespace: str) -> Link:
     return Link(admin=Admin(client, Paths(namespace)), close=client.close)
 
 
-def _people(place: Place, history: str | None) -> People:
-    from shardsched.people import People  # noqa: PLC0415 - its library loads only when needed
-
+def _history_url(place: Place, history: str | None) -> str:
     url = history_url(history, registry_url(place.registry))
     if url == NO_HISTORY:
         raise SettingsError("the console keeps its users in the history database; give --history a URL")
-    return People(url, namespace_name(place.namespace))
+    return url
+
+
+def _people(place: Place, history: str | None) -> People:
+    from shardsched.people import People  # noqa: PLC0415 - its library loads only when needed
+
+    return People(_history_url(place, history), namespace_name(place.namespace))
 
 
 @console.group()
@@ -97,10 +108,11 @@ def user() -> None:
 
 @user.command("list")
 @json_option
-@click.pass_obj
-def list_users(obj: tuple[Place, str | None], *, as_json: bool) -> None:
+@history_option
+@registry_options
+def list_users(*, place: Place, history: str | None, as_json: bool) -> None:
     """List the users."""
-    people = _people(*obj)
+    people = _people(place, history)
     users, _count = people.users.page(limit=10_000)
     people.close()
     if as_json:
@@ -113,12 +125,13 @@ def list_users(obj: tuple[Place, str | None], *, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--role", type=click.Choice(["viewer", "operator", "admin"]), default="viewer", show_default=True)
 @click.option("--password-file", type=click.File(), help="File with the password, - for standard input; else asked.")
-@click.pass_obj
-def add_user(obj: tuple[Place, str | None], *, name: str, role: str, password_file: Any | None) -> None:
+@history_option
+@registry_options
+def add_user(*, place: Place, history: str | None, name: str, role: str, password_file: Any | None) -> None:
     """Make a user."""
     from shardsched.people.role import Role  # noqa: PLC0415 - its library loads only when needed
 
-    people = _people(*obj)
+    people = _people(place, history)
     people.users.create(name, Role(role), _password_hash(name, password_file))
     people.close()
     click.echo(f"user {name} can sign in as {role}")
@@ -127,12 +140,13 @@ def add_user(obj: tuple[Place, str | None], *, name: str, role: str, password_fi
 @user.command("password")
 @click.argument("name")
 @click.option("--password-file", type=click.File(), help="File with the password, - for standard input; else asked.")
-@click.pass_obj
-def set_password(obj: tuple[Place, str | None], *, name: str, password_file: Any | None) -> None:
+@history_option
+@registry_options
+def set_password(*, place: Place, history: str | None, name: str, password_file: Any | None) -> None:
     """Give a user another password; all their sign-ins end."""
     from shardsched.people.error import AccountNotFoundError  # noqa: PLC0415 - its library loads only when needed
 
-    people = _people(*obj)
+    people = _people(place, history)
     found = people.users.named(name)
     if found is None:
         raise AccountNotFoundError(kind="user", name=name)

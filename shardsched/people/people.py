@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from shardsched.clock import Clock
 
 
+CONNECTION_COUNT = 8
+"""Kept connections; every request of a browser asks for its sign-in."""
+
+
 class People:
     """The console's records in one database. **Thread:** any.
 
@@ -31,7 +35,7 @@ class People:
     """
 
     def __init__(self, url: str, namespace: str, clock: Clock = SYSTEM_CLOCK) -> None:
-        self._database = Database(url)
+        self._database = Database(url, connection_count=CONNECTION_COUNT)
         self.place = self._database.place
         self.users = Users(self._database, clock)
         self.sessions = WebSessions(self._database, clock)
