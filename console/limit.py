@@ -39,7 +39,7 @@ def who() -> str:
 
 
 def _named_user() -> str:
-    return folded(request.form.get("name", ""))
+    return folded(request.form.get("name", "")) or "nobody"
 
 
 def is_failure(response: Response) -> bool:

@@ -1,4 +1,5 @@
 // What all pages share: live polling, keys, theme, menus, dialogs, toasts. No page needs it to be read.
+// Scripts of pages find toast, answered (tells the live chip whether a poll was) and isHeld in window.shell.
 const $ = (selector, from = document) => from.querySelector(selector);
 const texts = JSON.parse($("#texts")?.textContent || "{}");
 const csrf = $("meta[name=csrf-token]")?.content;
@@ -16,11 +17,11 @@ function showLive() {
   chip.setAttribute("aria-pressed", String(live.paused));
   $("span:last-child", chip).textContent = texts[state];
 }
-export function answered(isWell) {
+function answered(isWell) {
   live.failedAt = isWell ? 0 : live.failedAt || Date.now();
   showLive();
 }
-export const isHeld = () => live.paused || document.hidden;
+const isHeld = () => live.paused || document.hidden;
 function pause() {
   live.paused = !live.paused;
   sessionStorage.setItem("paused", live.paused ? "1" : "");
@@ -51,7 +52,7 @@ document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
 document.addEventListener("toast", ({ detail }) => (detail.messages || []).forEach(toast));
 
 // Toasts: over the page, never moving it; with a way back where there is one.
-export function toast({ text, kind = "done", undo = "", label = "" }) {
+function toast({ text, kind = "done", undo = "", label = "" }) {
   const item = document.createElement("div");
   item.className = "toast-item";
   item.dataset.kind = kind;
