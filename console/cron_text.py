@@ -68,4 +68,4 @@ def _localized(words: str, locale: Locale) -> str:
         words = words.replace(name, days[number])
     for number, name in enumerate(_ENGLISH_MONTHS, 1):
         words = re.sub(rf"\b{name}\b", months[number], words)
-    return re.sub(r"(?<=[\u4e00-\u9fff]) | (?=[\u4e00-\u9fff])", "", words).replace(", ", "\uff0c")
+    return re.sub(r"(?<=[\u4e00-\u9fff]) | (?=[\u4e00-\u9fff])", "", words.replace(", ", "\uff0c"))

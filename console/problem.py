@@ -114,7 +114,7 @@ def problem_of(error: ShardschedError) -> Problem:
     if isinstance(error, ForbiddenError):
         code = {"scope": "out-of-scope", "proof": "password-needed"}.get(error.code, code)
     if isinstance(error, AccountConflictError):
-        code = {"stale": "stale-write"}.get(error.code, code)
+        code = {"stale": "stale-write", "exists": "user-exists"}.get(error.code, error.code.replace("_", "-"))
         status = 412 if error.code == "stale" else status
     name = getattr(error, "field", None) or getattr(error, "setting", None)
     faults = [{"pointer": f"/{name}", "code": getattr(error, "code", code), "detail": str(error)}] if name else []

@@ -36,7 +36,7 @@ class _SignedIn:
 
 def init_sign_in(app: Flask) -> None:
     """Have cookies mean sign-ins."""
-    manager = LoginManager(app)
+    manager = LoginManager(app, add_context_processor=False)
     manager.session_protection = "basic"
     manager.user_loader(_load)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import jsonify
 
@@ -23,7 +23,6 @@ _OPTIONS = {
         "on as `If-Match`; a POST with an `Idempotency-Key` acts once."
     },
     "security": [{"token": []}],
-    "servers": [{"url": "/"}],
 }
 
 
@@ -39,4 +38,16 @@ def init_api(app: Flask) -> None:
     @role("viewer")
     def openapi() -> ResponseReturnValue:
         """Describe the API."""
-        return jsonify(api.spec.to_dict())
+        return jsonify(_described(api))
+
+
+def _described(api: ConsoleApi) -> dict[str, Any]:
+    """Return the description, in which resources have their plain names: blueprints share theirs with pages."""
+    document: dict[str, Any] = api.spec.to_dict()
+    for tag in document["tags"]:
+        tag["name"] = tag["name"].removeprefix("api_")
+    for path in document["paths"].values():
+        for operation in path.values():
+            if isinstance(operation, dict):
+                operation["tags"] = [name.removeprefix("api_") for name in operation["tags"]]
+    return document

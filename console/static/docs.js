@@ -10,3 +10,7 @@ SwaggerUIBundle({
     return request;
   },
 });
+const page = document.documentElement;
+const match = () => page.classList.toggle("dark-mode", page.dataset.bsTheme === "dark");
+match();
+new MutationObserver(match).observe(page, { attributeFilter: ["data-bs-theme"] });
