@@ -53,14 +53,14 @@ def set_up(code: str, name: str, password: str) -> User:
         AccountConflictError: There are users already.
     """
     parts = context()
-    if not parts.setup_code.matches(code):
-        note("setup.failed", result=Result.REFUSED)
-        raise AccountError("that is not the code, or its hour is over", field="code", code="code")
-    check_password(password, name)
-    with audited("setup.done", "user", name) as deed:
-        user = parts.people.users.create(name, Role.ADMIN, parts.passwords.hash(password), only_first=True)
-        deed.after = user_document(user)
-    parts.setup_code.spend()
+    with parts.setup_code.spending():
+        if not parts.setup_code.matches(code):
+            note("setup.failed", result=Result.REFUSED)
+            raise AccountError("that is not the code, or its hour is over", field="code", code="code")
+        check_password(password, name)
+        with audited("setup.done", "user", name) as deed:
+            user = parts.people.users.create(name, Role.ADMIN, parts.passwords.hash(password), only_first=True)
+            deed.after = user_document(user)
     return user
 
 

@@ -10,6 +10,7 @@ from flask_compress import Compress
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from console.api import init_api
+from console.asset import init_assets
 from console.context import Context
 from console.first_user import make_first_user
 from console.fleet import Fleet
@@ -20,7 +21,6 @@ from console.locale import init_locale
 from console.page import init_pages
 from console.password import Passwords
 from console.problem import init_problems
-from console.role import role
 from console.setup_code import SetupCode
 from console.sign_in import init_sign_in
 from console.view import init_views
@@ -60,7 +60,7 @@ def create_app(
     Raises:
         ConfigurationError: The password file of the first user is refused.
     """
-    app = Flask("console", root_path=str(Path(__file__).parent))
+    app = Flask("console", root_path=str(Path(__file__).parent), static_folder=None)
     app.config.update(
         SECRET_KEY=settings.secret_key,
         MAX_CONTENT_LENGTH=MAX_BODY_BYTES,
@@ -69,7 +69,7 @@ def create_app(
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=settings.is_https,
         COMPRESS_ALGORITHM=["br", "gzip"],
-        COMPRESS_ALGORITHM_STREAMING=["br", "gzip"],
+        COMPRESS_STREAMS=False,
         COMPRESS_MIN_SIZE=1024,
         TEMPLATES_AUTO_RELOAD=False,
     )
@@ -82,7 +82,7 @@ def create_app(
         passwords=passwords or Passwords(),
         setup_code=SetupCode(clock),
     )
-    app.view_functions["static"] = role("public")(app.view_functions["static"])
+    init_assets(app)
     if settings.trusted_proxies:
         count = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count, x_host=count)  # type: ignore[method-assign]

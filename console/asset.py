@@ -1,16 +1,57 @@
-"""Files that browsers get: addresses that change with their content, and drawings of icons."""
+"""Files that browsers get: addresses that change with their content, and drawings of icons.
+
+Files are read and compressed once and kept, since they are few and never change while the console runs.
+"""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import mimetypes
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from flask import url_for
+import brotli
+from flask import Response, request, url_for
 from markupsafe import Markup
+from werkzeug.exceptions import NotFound
+from werkzeug.security import safe_join
+
+from console.role import role
+
+if TYPE_CHECKING:
+    from flask import Flask
 
 STATIC = Path(__file__).with_name("static")
 _ICONS = STATIC / "vendor" / "icons"
+_CODERS = {"br": brotli.compress, "gzip": lambda data: gzip.compress(data, mtime=0), "identity": bytes}
+
+
+def init_assets(app: Flask) -> None:
+    """Serve the files, under the endpoint ``static``."""
+    app.add_url_rule("/static/<path:filename>", "static", _send)
+
+
+@role("public")
+def _send(filename: str) -> Response:
+    """Return a file, compressed as the browser can take it."""
+    path = safe_join(str(STATIC), filename)
+    if path is None or not Path(path).is_file():
+        raise NotFound
+    coding = request.accept_encodings.best_match(list(_CODERS), default="identity")
+    kind = mimetypes.guess_type(filename)[0] or "application/octet-stream"
+    response = Response(_coded(path, coding), mimetype=kind)
+    if coding != "identity":
+        response.headers["Content-Encoding"] = coding
+    response.set_etag(f"{_version(filename)}-{coding}")
+    return response.make_conditional(request)  # type: ignore[return-value]  # the same object
+
+
+@cache
+def _coded(path: str, coding: str) -> bytes:
+    data: bytes = _CODERS[coding](Path(path).read_bytes())
+    return data
 
 
 @cache

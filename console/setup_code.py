@@ -5,9 +5,12 @@ from __future__ import annotations
 import hmac
 import secrets
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shardsched.clock import Clock
 
 LIFE_S = 3600.0
@@ -35,7 +38,9 @@ class SetupCode:
         plain = "".join(letter for letter in given.upper() if letter.isalnum())
         return code is not None and hmac.compare_digest(plain.encode(), code.replace("-", "").encode())
 
-    def spend(self) -> None:
-        """Make it void."""
+    @contextmanager
+    def spending(self) -> Iterator[None]:
+        """Hold off everyone else who has it, and make it void if the block succeeds."""
         with self._lock:
+            yield
             self._code = None

@@ -64,6 +64,7 @@ USERS = Table(
     Column("has_keys", Boolean, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("signed_in_at", Instant),
+    sqlite_autoincrement=True,  # an identity is never used again for another user
 )
 """``folded`` keeps names apart that differ in case only; ``epoch`` grows when everything signed in must end."""
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NAME_RULE = "use 2 to 64 letters, digits and any of . _ - @ +, beginning with a letter or digit"
 _NAME = re.compile(r"[^\W_][\w.@+-]{1,63}")
+_LAST_ROW = 2**31
+"""Beyond it SQLite takes no number, and nobody has so many users."""
 THEMES = ("auto", "light", "dark")
 
 
@@ -104,7 +106,7 @@ class Users:
     def page(self, *, offset: int = 0, limit: int = 50) -> tuple[Sequence[User], int]:
         """Return some users by name, and how many there are in all."""
         with self._database.reading() as connection:
-            rows = connection.execute(select(USERS).order_by(USERS.c.folded).offset(offset).limit(limit)).all()
+            rows = connection.execute(select(USERS).order_by(USERS.c.folded).offset(min(offset, _LAST_ROW)).limit(limit)).all()
             count = connection.execute(select(func.count()).select_from(USERS)).scalar_one()
         return [user_of(row) for row in rows], count
 

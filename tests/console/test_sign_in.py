@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,6 +54,26 @@ def test_setup_refuses_with_the_reason_at_the_field(
     assert answer.status_code == 422
     assert fault in answer.text
     assert site.people.users.is_empty()
+
+
+def test_setup_at_the_same_moment_makes_one_admin(site: Site) -> None:
+    """Whoever has the code twice is admin once."""
+    code, gate, places = site.parts.setup_code.text, threading.Barrier(3), list[str]()
+
+    def set_up(name: str) -> None:
+        browser = site.app.test_client()
+        csrf = site.csrf(browser)
+        gate.wait(10)
+        form = {"csrf_token": csrf, "code": code, "name": name, "password": PASSWORD}
+        places.append(browser.post("/setup", data=form).headers.get("Location", "refused"))
+
+    threads = [threading.Thread(target=set_up, args=(f"user-{number}",)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(places).count("/") == 1
+    assert site.people.users.page()[1] == 1
 
 
 def test_setup_code_is_over_after_an_hour(site: Site) -> None:

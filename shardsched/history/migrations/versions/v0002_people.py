@@ -56,6 +56,7 @@ def _make_users() -> None:
         sa.Column("has_keys", sa.Boolean, nullable=False),
         _time("created_at"),
         sa.Column("signed_in_at", sa.BigInteger),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "console_sessions",
