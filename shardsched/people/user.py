@@ -106,7 +106,8 @@ class Users:
     def page(self, *, offset: int = 0, limit: int = 50) -> tuple[Sequence[User], int]:
         """Return some users by name, and how many there are in all."""
         with self._database.reading() as connection:
-            rows = connection.execute(select(USERS).order_by(USERS.c.folded).offset(min(offset, _LAST_ROW)).limit(limit)).all()
+            wanted = select(USERS).order_by(USERS.c.folded).offset(min(offset, _LAST_ROW)).limit(limit)
+            rows = connection.execute(wanted).all()
             count = connection.execute(select(func.count()).select_from(USERS)).scalar_one()
         return [user_of(row) for row in rows], count
 

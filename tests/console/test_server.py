@@ -68,7 +68,7 @@ def process(tmp_path: Path) -> Process:
 
 
 @pytest.fixture
-def port() -> Iterator[int]:
+def port() -> int:
     """A port that nobody listens at."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
