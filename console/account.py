@@ -124,7 +124,7 @@ def create_user(name: str, role: Role, password: str) -> User:
 def change_user(
     user_id: int, *, role: Role | None = None, password: str | None = None, expected_version: int | None = None
 ) -> User:
-    """Change a user's role or password, or both; whatever they were signed in with ends.
+    """Change a user's role or password, or both: their sign-ins end, and with a new password their tokens too.
 
     Raises:
         AccountError: The password is refused.
@@ -142,6 +142,8 @@ def change_user(
         return before
     with audited("user.update", "user", before.name, before=user_document(before)) as deed:
         user = context().people.users.update(user_id, changes, expected_version=expected_version)
+        if password:
+            context().people.tokens.revoke_all(user_id)
         deed.after = user_document(user) | ({"password": "***"} if password else {})
     return user
 

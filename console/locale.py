@@ -10,6 +10,7 @@ from flask import request
 from flask_babel import Babel, get_locale
 
 from console.context import actor_or_none, context
+from console.text import gettext
 from shardsched.core.zone import load_zone
 from shardsched.errors import CronExpressionError
 
@@ -88,6 +89,8 @@ def time_text(at: datetime, zone_of: tzinfo | str | None = None, *, seconds: boo
 def ago_text(at: datetime) -> str:
     """Return how far a time is from now, such as ``3 minutes ago`` or ``in 2 hours``."""
     away = at - context().clock.now()
+    if abs(away.total_seconds()) < 1:
+        return gettext("now")
     return format_timedelta(away, add_direction=True, threshold=1.2, locale=locale())
 
 

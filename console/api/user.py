@@ -96,7 +96,7 @@ class One(MethodView):
     @blueprint.response(200, UserSchema)
     @role("admin", proof=True)
     def patch(self, given: dict[str, str], user_id: int) -> User:
-        """Change a role or a password; whatever they were signed in with ends."""
+        """Change a role or a password: their sign-ins end, and with a new password their tokens too."""
         before = account.find_user(user_id)
         blueprint.check_etag(_tag(before))
         chosen = Role(given["role"]) if "role" in given else None

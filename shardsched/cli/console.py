@@ -143,7 +143,7 @@ def add_user(*, place: Place, history: str | None, name: str, role: str, passwor
 @history_option
 @registry_options
 def set_password(*, place: Place, history: str | None, name: str, password_file: Any | None) -> None:
-    """Give a user another password; all their sign-ins end."""
+    """Give a user another password; all their sign-ins and tokens end."""
     from shardsched.people.error import AccountNotFoundError  # noqa: PLC0415 - its library loads only when needed
 
     people = _people(place, history)
@@ -151,6 +151,7 @@ def set_password(*, place: Place, history: str | None, name: str, password_file:
     if found is None:
         raise AccountNotFoundError(kind="user", name=name)
     people.users.update(found.id, {"password_hash": _password_hash(found.name, password_file)})
+    people.tokens.revoke_all(found.id)
     people.close()
     click.echo(f"user {found.name} has another password")
 

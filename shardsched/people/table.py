@@ -66,7 +66,7 @@ USERS = Table(
     Column("signed_in_at", Instant),
     sqlite_autoincrement=True,  # an identity is never used again for another user
 )
-"""``folded`` keeps names apart that differ in case only; ``epoch`` grows when everything signed in must end."""
+"""``folded`` keeps names apart that differ in case only; ``epoch`` grows when all sign-ins must end."""
 
 SESSIONS = Table(
     "console_sessions",

@@ -43,7 +43,7 @@ class User:
     password_hash: str
     """Of the password, as argon2 writes it."""
     epoch: int
-    """Grows when all their sessions and tokens must end."""
+    """Grows when all their sign-ins must end."""
     version: int
     """Grows with every change."""
     language: str
@@ -148,7 +148,7 @@ class Users:
         return user_of(row)
 
     def update(self, user_id: int, changes: dict[str, Any], *, expected_version: int | None = None) -> User:
-        """Change some of a user's fields; a new role or password ends all their sessions and tokens.
+        """Change some of a user's fields; a new role or password ends all their sign-ins.
 
         Raises:
             AccountNotFoundError: There is no such user.

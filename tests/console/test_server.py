@@ -20,7 +20,6 @@ from tests.console.site import KEY, PASSWORD
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 

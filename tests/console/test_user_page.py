@@ -110,6 +110,16 @@ def test_token_is_never_more_than_its_owner(site: Site) -> None:
     assert me["role"] == "viewer"
 
 
+def test_password_given_by_an_admin_ends_tokens(site: Site) -> None:
+    """Whoever had got into the account is out; what its owner changes themselves leaves their programs running."""
+    headers, boss = site.token("viewer"), site.client("admin")
+    user = site.user("viewer")
+    site.post(site.client("viewer"), "/profile/password", old=PASSWORD, password="four green ducks type slowly")
+    assert site.app.test_client().get("/api/v1/me", headers=headers).status_code == 200
+    site.post(boss, f"/users/{user.id}", role="viewer", password=PASSWORD)
+    assert site.app.test_client().get("/api/v1/me", headers=headers).status_code == 401
+
+
 def test_preferences_are_kept_and_used(site: Site) -> None:
     """Language, zone and theme of the profile win over those of the browser."""
     browser = site.client("viewer")
