@@ -44,6 +44,7 @@ check: $(READY) ## lint, format, types, import floors
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/djlint --quiet --lint console/templates
 
 format: $(READY) ## format the code
 	$(BIN)/ruff check --fix-only --quiet .

@@ -23,6 +23,7 @@ _COMMANDS = {
     "history": "shardsched.cli.history:history",
     "doctor": "shardsched.cli.report:doctor",
     "cron": "shardsched.cli.cron:cron",
+    "console": "shardsched.cli.console:console",
     "demo": "shardsched.demo:demo",
 }
 """By name, where the command is found. The first sentence of its docstring is its help."""
@@ -35,6 +36,7 @@ _SUMMARIES = {
     "history": "Show the last runs, the newest first; or one run whole, or events.",
     "doctor": "Find what is wrong in the registry, and mend it.",
     "cron": "Show when a cron expression fires.",
+    "console": "Serve the web console, and manage its users.",
     "demo": "Watch three executors crawl a site while one of them is killed.",
 }
 """Short help, known without an import."""

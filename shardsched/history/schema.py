@@ -15,7 +15,7 @@ from shardsched.errors import HistorySchemaError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-HEAD = "0001"
+HEAD = "0002"
 """The version that this release reads and writes: the last of its migrations."""
 VERSION = Table("shardsched_history_version", MetaData(), Column("version_num", String(32), primary_key=True))
 """One row, kept by Alembic."""

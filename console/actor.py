@@ -1,0 +1,79 @@
+"""Who asks, and what they may do: checked where things are done, whatever page or program asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shardsched.errors import ShardschedError
+from shardsched.people.role import Role
+
+if TYPE_CHECKING:
+    from shardsched.people.token import Token
+    from shardsched.people.user import User
+    from shardsched.people.web_session import WebSession
+
+
+class ForbiddenError(ShardschedError):
+    """Raised when somebody asks for what they may not do.
+
+    Attributes:
+        code: ``role``, ``scope`` or ``proof`` (the password must be given anew first).
+        needed: The role that may, for ``role``.
+    """
+
+    def __init__(self, code: str, needed: Role | None = None) -> None:
+        super().__init__(
+            {"scope": "the token's scope does not have this job"}.get(code, f"this needs the {needed} role")
+        )
+        self.code = code
+        self.needed = needed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """Somebody who asks: a user by a browser or by a token."""
+
+    user: User
+    """The user."""
+    session: WebSession | None = None
+    """Their sign-in, None for a token."""
+    token: Token | None = None
+    """The token they use, None for a browser."""
+
+    @property
+    def role(self) -> Role:
+        """What they may do."""
+        return self.user.role if self.token is None else self.token.role
+
+    @property
+    def name(self) -> str:
+        """Their name, as is kept with what they ask."""
+        return self.user.name
+
+    def may(self, role: Role) -> bool:
+        """Whether they may do what a role may."""
+        return self.role.includes(role)
+
+    def may_change(self, job: str) -> bool:
+        """Whether they may change a job: at least operators, and within the token's scope."""
+        return self.may(Role.OPERATOR) and (self.token is None or self.token.covers(job))
+
+    def require(self, role: Role) -> None:
+        """Refuse what a role may not.
+
+        Raises:
+            ForbiddenError: They have a lesser one.
+        """
+        if not self.may(role):
+            raise ForbiddenError("role", role)
+
+    def require_job(self, job: str, role: Role = Role.OPERATOR) -> None:
+        """Refuse to change a job that they may not.
+
+        Raises:
+            ForbiddenError: Their role is less, or their token's scope does not have it.
+        """
+        self.require(role)
+        if self.token is not None and not self.token.covers(job):
+            raise ForbiddenError("scope")

@@ -1,0 +1,61 @@
+"""What every view needs, and who asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from flask import current_app, g
+from werkzeug.exceptions import Unauthorized
+
+if TYPE_CHECKING:
+    from console.actor import Actor
+    from console.fleet import Fleet
+    from console.password import Passwords
+    from console.setting import ConsoleSettings
+    from console.setup_code import SetupCode
+    from shardsched.clock import Clock
+    from shardsched.history.query import History
+    from shardsched.people import People
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The parts of one console. All may be used from any thread."""
+
+    settings: ConsoleSettings
+    """What it was told."""
+    fleet: Fleet
+    """The fleet as last seen, and the door to changing it."""
+    people: People
+    """Users, audit, revisions."""
+    history: History
+    """Runs and events as they were."""
+    clock: Clock
+    """What time it is."""
+    passwords: Passwords
+    """How passwords are kept."""
+    setup_code: SetupCode
+    """With what the first user is made."""
+
+
+def context() -> Context:
+    """Return the parts of the console that answers the present request."""
+    return cast("Context", current_app.extensions["console"])
+
+
+def actor_or_none() -> Actor | None:
+    """Return who asks, None if nobody is signed in."""
+    return cast("Actor | None", g.get("actor"))
+
+
+def actor() -> Actor:
+    """Return who asks.
+
+    Raises:
+        Unauthorized: Nobody is signed in.
+    """
+    found = actor_or_none()
+    if found is None:
+        raise Unauthorized
+    return found

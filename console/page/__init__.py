@@ -1,0 +1,30 @@
+"""The pages: one blueprint a file. A new one is added to the list here, and shows in the left bar by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from console.page import audit, docs, health, home, login, preference, profile, search, setup, token, user
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+BLUEPRINTS = (
+    home.blueprint,
+    setup.blueprint,
+    login.blueprint,
+    preference.blueprint,
+    profile.blueprint,
+    search.blueprint,
+    user.blueprint,
+    token.blueprint,
+    audit.blueprint,
+    docs.blueprint,
+    health.blueprint,
+)
+
+
+def init_pages(app: Flask) -> None:
+    """Add all pages to an app."""
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)

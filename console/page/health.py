@@ -1,0 +1,56 @@
+"""What machines ask: is it alive, can it serve, how is the fleet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Response, jsonify, request
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from werkzeug.exceptions import Unauthorized
+
+from console.context import actor_or_none, context
+from console.metric import fleet_metrics
+from console.role import role
+from shardsched.errors import HistoryError
+
+if TYPE_CHECKING:
+    from flask.typing import ResponseReturnValue
+
+blueprint = Blueprint("health", __name__)
+
+_PROXY_HEADERS = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
+
+
+@blueprint.get("/healthz")
+@role("public")
+def healthz() -> ResponseReturnValue:
+    """Say that the process answers."""
+    return jsonify(status="ok")
+
+
+@blueprint.get("/readyz")
+@role("public")
+def readyz() -> ResponseReturnValue:
+    """Say whether the registry and the history database answer; 503 if one does not. No detail for strangers."""
+    parts = context()
+    checks = {"registry": parts.fleet.sight().fault is None, "history": True}
+    try:
+        parts.people.check()
+    except HistoryError:
+        checks["history"] = False
+    words = {name: "ok" if is_well else "away" for name, is_well in checks.items()}
+    is_ready = all(checks.values())
+    return jsonify(status="ok" if is_ready else "away", checks=words), 200 if is_ready else 503
+
+
+@blueprint.get("/metrics")
+@role("public")
+def metrics() -> ResponseReturnValue:
+    """Give figures for Prometheus, to programs on this machine and to holders of a token.
+
+    What comes through a proxy comes from elsewhere, whatever its address is.
+    """
+    is_local = request.remote_addr in {"127.0.0.1", "::1"} and not any(h in request.headers for h in _PROXY_HEADERS)
+    if not is_local and actor_or_none() is None:
+        raise Unauthorized
+    return Response(generate_latest(fleet_metrics(context().fleet.sight())), content_type=CONTENT_TYPE_LATEST)

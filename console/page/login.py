@@ -1,0 +1,66 @@
+"""Signing in and out, and giving the password again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from flask import Blueprint, redirect, render_template, request, url_for
+
+from console.account import authenticate, confirm_password
+from console.context import actor, actor_or_none
+from console.form import local_address
+from console.limit import limit_login
+from console.role import role
+from console.sign_in import begin_sign_in, end_sign_in
+from console.text import gettext as _
+from console.trail import note
+
+if TYPE_CHECKING:
+    from flask.typing import ResponseReturnValue
+
+blueprint = Blueprint("login", __name__)
+
+
+@blueprint.route("/login", methods=["GET", "POST"])
+@limit_login
+@role("public")
+def index() -> ResponseReturnValue:
+    """Ask for name and password; nothing tells which of them is wrong."""
+    wanted = local_address(request.values.get("next"))
+    if request.method != "POST":
+        if actor_or_none() is not None:
+            return redirect(wanted)
+        return render_template("login.html", name="", wanted=wanted, fault="")
+    name = request.form.get("name", "")
+    user = authenticate(name, request.form.get("password", "")[:1000])
+    if user is None:
+        fault = _("The name or the password is wrong.")
+        return render_template("login.html", name=name, wanted=wanted, fault=fault), 422
+    begin_sign_in(user)
+    note("session.begin", "user", user.name)
+    return redirect(wanted)
+
+
+@blueprint.post("/logout")
+@role("viewer")
+def logout() -> ResponseReturnValue:
+    """Sign out."""
+    who = actor()
+    note("session.end", "user", who.name)
+    end_sign_in(who)
+    return redirect(url_for("login.index"))
+
+
+@blueprint.route("/login/proof", methods=["GET", "POST"])
+@limit_login
+@role("viewer")
+def proof() -> ResponseReturnValue:
+    """Ask for the password again, before what is dangerous."""
+    given = urlsplit(request.values.get("next", ""))
+    wanted = local_address(given._replace(scheme="", netloc="").geturl())
+    if request.method != "POST":
+        return render_template("proof.html", wanted=wanted, fault="")
+    if not confirm_password(request.form.get("password", "")[:1000]):
+        return render_template("proof.html", wanted=wanted, fault=_("That is not your password.")), 422
+    return redirect(wanted)

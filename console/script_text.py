@@ -1,0 +1,19 @@
+"""The texts that scripts show, in the language of whoever looks."""
+
+from __future__ import annotations
+
+from console.text import gettext as _
+
+
+def script_texts() -> dict[str, str]:
+    """Return them by the name that scripts use."""
+    return {
+        "live": _("Live"),
+        "paused": _("Paused"),
+        "reconnecting": _("Reconnecting…"),
+        "dismiss": _("Dismiss"),
+        "copied": _("Copied"),
+        "failed": _("That did not work"),
+        "unsaved": _("There are changes that are not saved."),
+        "no_answer": _("The console does not answer."),
+    }

@@ -1,0 +1,169 @@
+"""What templates have at hand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from flask import current_app, flash, g, get_flashed_messages, render_template, request, url_for
+from markupsafe import Markup
+
+from console import label, locale
+from console.asset import asset, icon
+from console.context import actor_or_none, context
+from console.navigation import ADMINISTRATION, PAGES, visible
+from console.script_text import script_texts
+from console.text import gettext, ngettext
+from shardsched.people.role import Role
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from flask import Flask, Response
+
+PAGE_SIZE = 50
+
+
+def init_views(app: Flask) -> None:
+    """Give templates their functions and filters."""
+    app.jinja_env.globals.update(
+        ADMINISTRATION=ADMINISTRATION,
+        LANGUAGES=locale.LANGUAGES,
+        PAGES=PAGES,
+        THEMES=locale.THEMES,
+        Role=Role,
+        _n=ngettext,
+        action_text=label.action_text,
+        actor=actor_or_none,
+        asset=asset,
+        clock_now=_now,
+        console=context,
+        here=here,
+        has_page=lambda endpoint: endpoint in current_app.view_functions,
+        icon=icon,
+        label=label,
+        language=locale.language,
+        ask_proof_for=needs_proof,
+        request_id=lambda: g.get("request_id", ""),
+        script_texts=script_texts,
+        shown_toasts=shown_toasts,
+        theme=locale.theme,
+        visible=visible,
+        why_not=why_not,
+        unique=_unique,
+        with_query=with_query,
+        zone_name=locale.zone_name,
+    )
+    app.jinja_env.filters.update(
+        ago=locale.ago_text, attributes=attributes, clock=locale.time_text, json_block=json_block, span=locale.span_text
+    )
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True
+    app.after_request(_send_toasts)
+
+
+def why_not(needed: str) -> str:
+    """Return why whoever looks may not do what a role may, empty if they may: for buttons that stay in their place."""
+    who = actor_or_none()
+    if who is not None and who.may(Role(needed)):
+        return ""
+    return gettext("Needs the role %(role)s", role=label.ROLES[needed])
+
+
+def needs_proof() -> bool:
+    """Whether whoever looks must give the password again before the dangerous things."""
+    who = actor_or_none()
+    return who is not None and who.session is not None and not who.session.is_proved(context().clock.now())
+
+
+def with_query(**changes: Any) -> str:
+    """Return the present address with some parameters of its query changed, or left out when None or empty."""
+    query: dict[str, Any] = {**(request.view_args or {}), **request.args.to_dict(), **changes}
+    given = {name: value for name, value in query.items() if value not in {None, ""}}
+    return url_for(request.endpoint or "home.index", **given)
+
+
+def here() -> str:
+    """Return the present address, to come back to; the start where it cannot be got by looking."""
+    return request.full_path.rstrip("?") if request.method == "GET" and request.endpoint else "/"
+
+
+def attributes(given: dict[str, Any]) -> Markup:
+    """Return attributes of an element: underscores become dashes, True stands alone, False and None are left out."""
+    parts = [
+        Markup(" {}").format(name) if value is True else Markup(' {}="{}"').format(name, value)
+        for name, value in ((name.replace("_", "-"), value) for name, value in given.items())
+        if value is not None and value is not False
+    ]
+    return Markup("").join(parts)
+
+
+def _unique() -> int:
+    """Return a number that no other element of the page has."""
+    g.unique = g.get("unique", 0) + 1
+    return int(g.unique)
+
+
+def _now() -> datetime:
+    return context().clock.now()
+
+
+def json_block(value: Any) -> Markup:
+    """Return JSON that may stand in a ``<script type="application/json">``: nothing in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    safe = text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return Markup(safe)  # noqa: S704 - no character that means anything in HTML is left
+
+
+def toast(text: str, *, kind: str = "done", undo: str = "", undo_label: str = "") -> None:
+    """Tell whoever asked what became of it, in a corner of the page, for some seconds.
+
+    Args:
+        text: In their language.
+        kind: ``done``, ``warning`` or ``failed``.
+        undo: Address to post to if they change their mind at once.
+        undo_label: What that button says.
+    """
+    message = {"text": text, "kind": kind, "undo": undo, "label": undo_label or gettext("Undo")}
+    if "HX-Request" in request.headers:
+        g.setdefault("toasts", []).append(message)
+    else:
+        flash(json.dumps(message), "toast")
+
+
+def shown_toasts() -> list[Any]:
+    """Return what waits to be told on this page."""
+    return [json.loads(str(text)) for text in get_flashed_messages(category_filter=["toast"])]
+
+
+def _send_toasts(response: Response) -> Response:
+    toasts = g.pop("toasts", None)
+    if toasts:
+        response.headers["HX-Trigger"] = json.dumps({"toast": {"messages": toasts}})
+    return response
+
+
+def page_or_part(page: str, part: str, **values: Any) -> str | Response:
+    """Return a whole page, or only its changing part where htmx asks for that; nothing if it has not changed.
+
+    Args:
+        page: The template of the page, which includes that of the part.
+        part: The template of the part.
+        **values: For both.
+    """
+    if "HX-Request" not in request.headers:
+        return render_template(page, **values)
+    return part_response(render_template(part, **values))
+
+
+def part_response(html: str) -> Response:
+    """Return a part of a page, or 304 if whoever asked has it already."""
+    response = current_app.make_response(html)
+    response.add_etag()
+    tag = response.get_etag()[0] or ""
+    response.headers.pop("ETag")
+    response.headers["HX-PTag"] = tag
+    if request.headers.get("HX-PTag") == tag:
+        response.set_data(b"")
+        response.status_code = 304
+    return response

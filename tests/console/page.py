@@ -1,0 +1,111 @@
+"""A real browser on a console that is really served."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import sync_playwright
+from werkzeug.serving import make_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flask import Flask
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+AXE = Path(__file__).with_name("vendor") / "axe.min.js"
+_SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@contextlib.contextmanager
+def chromium(path: str) -> Iterator[Browser]:
+    """Start Chromium; Playwright's own browsers are not needed."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(_SWITCHES))
+        yield browser
+        browser.close()
+
+
+@contextlib.contextmanager
+def served(app: Flask) -> Iterator[str]:
+    """Serve an app on the loopback, and return its address."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, name="server", daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}"
+    server.shutdown()
+    thread.join(10)
+    server.server_close()
+
+
+class Window:
+    """One window, which keeps what the browser complains of.
+
+    Attributes:
+        page: Playwright's page.
+        address: Of the site.
+        faults: Errors of scripts, violations of the policy, and requests to other places.
+        expected: Statuses of answers that the test wants although they are errors.
+    """
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.faults: list[str] = []
+        self.expected: set[int] = set()
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
+        page.on("request", self._on_request)
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, browser: Browser, address: str, **options: Any) -> Iterator[Window]:
+        """Open a window with a profile of its own."""
+        settings: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}, "locale": "en-GB", **options}
+        context = browser.new_context(
+            base_url=address, reduced_motion="reduce", timezone_id="Europe/Berlin", **settings
+        )
+        context.set_default_timeout(15_000)
+        yield cls(context.new_page(), address)
+        context.close()
+
+    def sign_in(self, name: str, password: str) -> None:
+        """Sign in by the form."""
+        self.page.goto("/login")
+        self.page.fill("[name=name]", name)
+        self.page.fill("[name=password]", password)
+        self.page.click("button.btn-primary")
+        self.page.wait_for_selector("#content .card, #content .empty")
+
+    def axe(self) -> list[str]:
+        """Return what axe-core finds wrong with the page: WCAG 2.2 AA and best practice."""
+        self.page.evaluate(AXE.read_text())
+        result = self.page.evaluate(
+            "async () => (await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa',"
+            " 'best-practice']})).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 3).join(' ')}`)"
+        )
+        return [str(line) for line in result]
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type not in {"error", "warning"}:
+            return
+        if any(f"status of {status} " in message.text for status in self.expected):
+            return
+        self.faults.append(f"{self.page.url}: {message.text}")
+
+    def _on_request(self, request: Request) -> None:
+        if not request.url.startswith((self.address, "data:", "blob:")):
+            self.faults.append(f"a request to {request.url}")

@@ -1,0 +1,92 @@
+"""Files and templates: what is vendored is what it says, and nothing in them needs a looser policy."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from console.asset import STATIC
+from console.tools.vendor import TEST_VENDOR, VENDOR, integrity
+from tests.packaging.source import ROOT
+
+TEMPLATES = sorted((ROOT / "console" / "templates").rglob("*.html"))
+SCRIPTS = sorted(path for path in STATIC.glob("*.js"))
+_INLINE = re.compile(
+    r"\sstyle=|<style|\son[a-z]+=|hx-on|javascript:|<script(?![^>]*(?: src=|application/json))", re.IGNORECASE
+)
+
+
+@pytest.mark.parametrize("folder", [VENDOR, TEST_VENDOR], ids=["console", "tests"])
+def test_vendored_files_are_those_of_the_manifest(folder: Path) -> None:
+    """Nobody edits them by hand, and none comes without its origin and licence."""
+    manifest = json.loads((folder / "MANIFEST.json").read_text())
+    files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    files.pop("MANIFEST.json")
+    assert {name: integrity(path) for name, path in files.items()} == {
+        name: entry["integrity"] for name, entry in manifest.items()
+    }
+    packages = json.loads((ROOT / "console" / "package.json").read_text())["dependencies"]
+    assert {entry["from"] for entry in manifest.values()} <= {f"{name}@{version}" for name, version in packages.items()}
+    tops = {Path(name).parts[0] for name in manifest if len(Path(name).parts) > 1}
+    assert all(f"{top}/LICENSE" in manifest for top in tops)
+
+
+def test_vendored_styles_fetch_nothing() -> None:
+    """No font and no picture of another place."""
+    for path in VENDOR.rglob("*.css"):
+        text = path.read_text()
+        assert "@import" not in text, path
+        assert [url for url in re.findall(r"url\(\s*[\"']?([^)\"']+)", text) if not url.startswith("data:")] == [], path
+
+
+def test_templates_have_nothing_inline() -> None:
+    """The policy would forbid it, and ``|safe`` would trust what others wrote."""
+    found = [
+        f"{path.name}:{number}: {line.strip()[:80]}"
+        for path in TEMPLATES
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if _INLINE.search(line) or re.search(r"\|\s*safe\b|autoescape false", line)
+    ]
+    assert found == []
+
+
+def test_templates_send_the_forgery_token_with_every_form() -> None:
+    """A form that changes something without it would fail for everybody."""
+    forms = [
+        (path.name, form)
+        for path in TEMPLATES
+        for form in re.findall(r"<form[^>]*method=\"post\".*?</form>", path.read_text(), re.DOTALL)
+    ]
+    assert [name for name, form in forms if "csrf()" not in form] == []
+    assert len(forms) > 8
+
+
+def test_code_trusts_no_text_of_others() -> None:
+    """Markup is made of our own files and of escaped parts only."""
+    uses = []
+    for path in sorted((ROOT / "console").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        uses += [path.name for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "Markup"]
+    assert set(uses) <= {"asset.py", "view.py"}
+
+
+def test_scripts_are_small_and_write_no_html() -> None:
+    """Our own scripts stay within 15 KB, and set texts rather than HTML."""
+    texts = {path.name: path.read_text() for path in SCRIPTS}
+    assert len(texts["console.js"].splitlines()) < 200
+    assert sum(len(text) for text in texts.values()) < 15_000 * 2
+    assert [
+        name for name, text in texts.items() if re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(", text)
+    ] == []
+
+
+def test_ids_that_scripts_look_for_exist() -> None:
+    """A part that was renamed in a template is missed here."""
+    templates = "".join(path.read_text() for path in TEMPLATES)
+    wanted = {name for path in SCRIPTS for name in re.findall(r'\$\("#([a-z-]+)', path.read_text())}
+    assert {name for name in wanted if f'id="{name}"' not in templates} == set()
+    assert len(wanted) > 5
