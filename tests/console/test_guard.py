@@ -9,6 +9,7 @@ import pytest
 
 from console.header import HEADERS
 from console.role import role
+from console.trail import audited
 from shardsched.people.audit import AuditFilter, Result
 
 if TYPE_CHECKING:
@@ -87,6 +88,16 @@ def test_refused_write_is_kept_in_the_audit(site: Site) -> None:
     assert site.post(browser, "/users/1/delete", confirm="x").status_code == 403
     entry = site.people.audit.page(AuditFilter(action="access"))[0]
     assert (entry.actor, entry.object, entry.result) == ("viewer-person", "/users/1/delete", Result.REFUSED)
+
+
+def test_deed_by_a_get_is_refused(site: Site) -> None:
+    """Whoever writes a view that changes something by a GET is stopped at the audit."""
+    with (
+        site.app.test_request_context("/"),
+        pytest.raises(RuntimeError, match="must not change"),
+        audited("x.y", "x", "y"),
+    ):
+        pytest.fail("it was done")
 
 
 def test_view_without_a_role_is_refused_to_everybody(site: Site) -> None:

@@ -135,7 +135,17 @@ def test_sign_in_leads_back_to_where_one_was_going(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x", "", None, "/a\nb"]
+    "given",
+    [
+        "https://evil.example/",
+        "//evil.example",
+        "///evil.example",
+        "/\\evil.example",
+        "javascript:x",
+        "",
+        None,
+        "/a\nb",
+    ],
 )
 def test_address_of_another_site_is_not_taken(given: str | None) -> None:
     """Nobody is sent elsewhere by a link to the sign-in."""
