@@ -141,7 +141,6 @@ class Dispatch:
             case PoolFailed():
                 logger.error("%s", event.message, extra={"event": Event.POOL_FAILED})
 
-
     def _run_ended(self, event: RunEnded) -> None:
         if self._failures.ended(event):
             return
