@@ -6,7 +6,8 @@ With ``t`` the boot-clock time at which the last *answered* heartbeat was sent, 
 ``t + T - (h + tick/2 + 0.25 s)``: the registry heard of us after t, may look at time-outs half a tick early, and
 clocks run at slightly different rates. SIGTERM goes to the items ``min(2 s, T/5)`` before it, and everything is dead
 by it; the warden sees to that even if this process is frozen. A heartbeat unanswered for T/3 drops the connection,
-since kazoo counts other traffic as life and may stay on a dead link for ever (kazoo 2.11).
+since kazoo counts other traffic as life and may stay on a dead link for ever (kazoo 2.11). When t is T ago, the session
+is given up where requests that are not answered may keep it alive: its items are dead, and others shall have them.
 
 The standing of a session is a small machine::
 
@@ -236,7 +237,10 @@ class Lease:
             self._on_change(self)
 
     def beat(self) -> None:
-        """Send a heartbeat if none is outstanding; drop the connection if one has been for T/3."""
+        """Send a heartbeat if none is outstanding; drop the connection if one has been for T/3.
+
+        A session whose last proof is T old is given up where it may be kept alive by requests that nobody answers.
+        """
         now = self._clock.boot()
         with self._lock:
             if self._standing not in {Standing.ACTIVE, Standing.SUSPENDED}:
@@ -246,6 +250,10 @@ class Lease:
             sent = _Heartbeat(incarnation=self._incarnation, sent_at=now)
             if outstanding is None:
                 self._pending = sent
+            is_spent = now >= self._alive_until + self._margin_s
+        if is_spent:
+            # Not sooner: what others start must not come closer to the end of our items than after any other loss.
+            self._registry.give_up_session()
         if outstanding is None:
             # Not under the lock: a registry may take its time, and whoever learns of a loss meanwhile must not wait.
             future = self._registry.renew(fence)
@@ -271,6 +279,9 @@ class Lease:
         elif error is not None and not isinstance(error, RegistryError):
             raise error
 
+    @property
+    def _margin_s(self) -> float:
+        return lease_margin_s(self._registry.session_timeout_s, self._registry.tick_s)
+
     def _deadline(self, sent_at: float) -> float:
-        timeout_s = self._registry.session_timeout_s
-        return sent_at + timeout_s - lease_margin_s(timeout_s, self._registry.tick_s)
+        return sent_at + self._registry.session_timeout_s - self._margin_s

@@ -123,14 +123,13 @@ class Accounting:
         view = ItemView(cursor=claimed.cursor, cursor_version=claimed.version, marker=claimed.marker)
         release = Release(item=claimed.item, is_final=not is_failed_over)
         outcome = wait_for(self._ledger.release(claimed.job, release, view, now), ANSWER_S)
-        if not isinstance(outcome, Committed):
-            if self._lease.fenced_off(outcome):
-                return
-            # Its answer was lost before and it was done: somebody else may run the item by now.
-            logger.debug("an interrupted run was given back already", extra={"run": claimed.marker.run})
-        logger.warning(
-            "gave an interrupted run back",
-            extra={"event": Event.MARKER_RELEASED, "job": claimed.job, "item": claimed.item, "run": claimed.marker.run},
-        )
+        fields = {"job": claimed.job, "item": claimed.item, "run": claimed.marker.run}
+        if isinstance(outcome, Committed):
+            logger.warning("gave an interrupted run back", extra=fields | {"event": Event.MARKER_RELEASED})
+        elif self._lease.fenced_off(outcome):
+            return
+        else:
+            # It went with its session, or its answer was lost before: somebody else may run the item by now.
+            logger.debug("an interrupted run was given back already", extra=fields)
         self._runs.drop(claimed.marker.run)
         self._book.forget(claimed.job, claimed.item)

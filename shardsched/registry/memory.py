@@ -60,6 +60,7 @@ class MemoryRegistry(Registry):
         self._callbacks = CallbackQueue() if inline else CallbackThread("shardsched-memory-callbacks")
         self._state: SessionState | None = None
         self._is_closed = False
+        self._is_unanswered = False
         self._session_id = ""
         self._listeners: list[Listener[SessionState]] = []
         self._reports: dict[str, list[Report]] = {}
@@ -162,6 +163,12 @@ class MemoryRegistry(Registry):
                 self.disconnect()
                 self.reconnect()
 
+    def give_up_session(self) -> None:
+        """End the session if the last transaction got no answer though the link is not cut."""
+        with self._store.lock:
+            if self._is_unanswered and self._state is SessionState.CONNECTED:
+                self._store.end(self._session_id)
+
     # Writing
 
     def submit(self, operations: Sequence[Operation]) -> Future[Outcome]:
@@ -182,8 +189,10 @@ class MemoryRegistry(Registry):
             outcome = self._store.apply(session_id, operations)
             self._meet("reply", operations)
         except RegistryError as error:
+            self._is_unanswered = True
             future.set_exception(error)
         else:
+            self._is_unanswered = False
             future.set_result(outcome)
         return future
 

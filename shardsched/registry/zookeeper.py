@@ -5,7 +5,7 @@ What is promised, and by what:
 - A transaction goes out under the session that was ours when it was submitted, or not at all: the session is compared
   on the connection's thread when the bytes are made (`zookeeper_link.BoundTransaction`). While there is no connection,
   transactions are refused at once. What remains: a caller that has not heard of LOST yet submits under the new session
-  without knowing; hence every write of an executor begins with a check of its fence, which went with the old session.
+  without knowing; hence every write of an executor begins with a check of its fence, which goes with the old session.
 - An answer that was lost is *unknown*: nothing is ever sent again.
 - Watches are one-shot watches behind a mirror that is read anew at every connection (`zookeeper_watch`).
 """
@@ -168,6 +168,10 @@ class ZooKeeperRegistry(Registry):
     def reset_connection(self) -> None:
         """Drop the connection; kazoo makes another one in the same session, on the next host."""
         self._session.standing().client.reset()
+
+    def give_up_session(self) -> None:
+        """End the session if the servers were asked to go on with it and did not answer."""
+        self._session.standing().client.give_up()
 
     # Writing
 

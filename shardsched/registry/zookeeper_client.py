@@ -168,6 +168,10 @@ class Client:
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
+    def give_up(self) -> None:
+        """End the session if the servers were asked to go on with it and did not answer; another one is begun."""
+        self._link.give_up()
+
     def stop(self, timeout_s: float) -> bool:
         """End the session and the threads; say whether the server confirmed it.
 

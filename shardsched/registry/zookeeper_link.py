@@ -1,14 +1,10 @@
-"""The parts of kazoo 2.11 that are replaced: its socket pair, how its connection sends and receives, its limits.
-
-kazoo wakes its connection thread by a byte in a socket pair. The pair holds about 280 bytes, so that a thread that
-asks for more at once blocks; the connection thread itself would block for ever. Answers come to our callers on that
-very thread (a callback may ask the next thing at once), so the pair is replaced by a counter that cannot be full.
-"""
+"""The parts of kazoo 2.11 that are replaced: how its connection waits, sends and receives, and its limits."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import math
-import os
 import select
 import socket
 import ssl
@@ -16,14 +12,18 @@ import threading
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any
 
-from kazoo.exceptions import ConnectionDropped
+from kazoo.exceptions import ConnectionDropped, SessionExpiredError
 from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.connection import CLOSE_RESPONSE, ConnectionHandler
-from kazoo.protocol.serialization import Connect, Transaction, int_struct, write_string
+from kazoo.protocol.serialization import CloseInstance, Connect, Transaction, int_struct, write_string
+
+from shardsched.core.events import Event
+from shardsched.registry.zookeeper_bell import Bell
 
 if TYPE_CHECKING:
-    import logging
     from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
 
 DATA_WATCHES = 2
 """ZooKeeper's WatcherType for what `GetData` and `Exists` leave."""
@@ -33,55 +33,6 @@ MAX_TOGETHER_BYTES = 64 * 1024
 """Requests are gathered into one write up to about this size."""
 RECEIVE_BYTES = 64 * 1024
 """Received at once at most."""
-
-
-class Bell:
-    """Wakes a thread in select(): a count of requests, and a pipe that is readable while it is not 0.
-
-    It stands for both ends of kazoo's socket pair, which only sends, receives, polls and closes.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._count = 0
-        self._read_end, self._write_end = os.pipe()
-        self._closed = False
-
-    def send(self, _: bytes) -> None:
-        """Count one request more."""
-        with self._lock:
-            if self._closed:
-                raise OSError("the connection was closed")
-            self._count += 1
-            if self._count == 1:
-                os.write(self._write_end, b"\0")
-
-    def recv(self, _: int) -> bytes:
-        """Count one request less."""
-        with self._lock:
-            if not self._count:
-                raise BlockingIOError
-            self._count -= 1
-            if not self._count:
-                os.read(self._read_end, 1)
-            return b"\0"
-
-    @property
-    def is_rung(self) -> bool:
-        """Whether requests are counted that were not taken."""
-        return self._count > 0
-
-    def fileno(self) -> int:
-        """Return what to poll."""
-        return self._read_end
-
-    def close(self) -> None:
-        """Close the pipe (both ends of the pair are closed; the second time does nothing)."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                os.close(self._read_end)
-                os.close(self._write_end)
 
 
 class LinkHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo is untyped
@@ -149,6 +100,10 @@ class Link(ConnectionHandler):  # type: ignore[misc]  # kazoo is untyped
 
     kazoo makes nine system calls for a request and its answer, one request at a time. Here what was asked meanwhile
     goes out together, and what has come in is received together: a thousand jobs due at once are a few writes.
+
+    Where requests arrive and answers do not, each attempt to connect keeps the session alive at the servers, while
+    nothing can be done under it. So a session can be given up: at the end of an attempt that is not answered the
+    servers are told that it is over, and the next attempt asks for a new one.
     """
 
     def __init__(self, client: Any, retry: Any, reply_cap_s: float, log: logging.Logger) -> None:
@@ -160,6 +115,10 @@ class Link(ConnectionHandler):  # type: ignore[misc]  # kazoo is untyped
         """Why the last attempt to connect failed."""
         self.session_ended = False
         """Whether the server confirmed the end of the session."""
+        self._giving_up = threading.Lock()
+        self._is_unanswered = False
+        self._is_given_up = False
+        self._cut_short: Any = None
         self._outgoing: bytearray | None = None
         self._incoming = bytearray()
         self.handler.has_unread = lambda: bool(self._incoming)
@@ -214,10 +173,47 @@ class Link(ConnectionHandler):  # type: ignore[misc]  # kazoo is untyped
 
     def _invoke(self, timeout: float, request: Any, xid: int | None = None) -> Any:
         # A server that is just booting may never answer; kazoo would wait for the whole session time-out.
-        answer = super()._invoke(min(timeout, self._reply_cap_s), request, xid)
-        if isinstance(request, Connect):
-            self.negotiated_s = answer[0].time_out / 1000
+        timeout = min(timeout, self._reply_cap_s)
+        if not isinstance(request, Connect):
+            return super()._invoke(timeout, request, xid)
+        try:
+            answer = super()._invoke(timeout, request, xid)
+        except (ConnectionDropped, self.handler.timeout_exception) as error:
+            if request.session_id and self._is_over(error):
+                self._end_session(timeout)
+            raise
+        with self._giving_up:
+            self._is_unanswered = self._is_given_up = False
+        self.negotiated_s = answer[0].time_out / 1000
         return answer
+
+    def give_up(self) -> None:
+        """Give the session up, if the servers were asked to go on with it and did not answer (any thread)."""
+        with self._giving_up:
+            if self._is_unanswered:
+                self._is_given_up = True
+                self._cut_short = self._socket
+                # The answer is waited for no longer, but the end of the session can still be sent.
+                with contextlib.suppress(OSError, AttributeError):
+                    socket.socket.shutdown(self._socket, socket.SHUT_RD)
+
+    def _is_over(self, error: Exception) -> bool:
+        """Take note of an attempt that failed with its request sent; return whether the session was given up."""
+        with self._giving_up:
+            is_silent = isinstance(error, self.handler.timeout_exception) or self._cut_short is self._socket
+            self._is_unanswered |= is_silent
+            return is_silent and self._is_given_up
+
+    def _end_session(self, timeout: float) -> None:
+        logger.error(
+            "ZooKeeper takes requests and does not answer them: the session is given up",
+            extra={"event": Event.REGISTRY_STUCK},
+        )
+        self._is_unanswered = self._is_given_up = False
+        # Where requests do arrive, the nodes of the session go at once, and not only after its time-out.
+        with contextlib.suppress(ConnectionDropped, self.handler.timeout_exception):
+            self._submit(CloseInstance, timeout, xid=1)
+        raise SessionExpiredError
 
     def _read_response(self, header: Any, buffer: bytes, offset: int) -> Any:
         answer = super()._read_response(header, buffer, offset)

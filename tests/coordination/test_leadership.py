@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +14,11 @@ from shardsched.core.fire import Cursor, ItemState, encode_cursor
 from shardsched.errors import RegistryUnavailableError
 from shardsched.registry.base import Create, Delete, Put, Refused
 from tests.coordination.stage import NOON, Client, Stage, lose_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shardsched.registry.base import Operation
 
 
 def leadership(stage: Stage, client: Client) -> Leadership:
@@ -117,6 +123,23 @@ def test_reshard_on_an_old_view_harms_no_other_job(stage: Stage) -> None:
     assignment = stored(stage, "b")
     assert assignment is not None
     assert assignment.item_count == 5
+
+
+def test_reshard_overtaken_by_another_write_is_refused(stage: Stage) -> None:
+    """An assignment that was written between the decision and its own write stands."""
+    config = stage.add_job(items=2, owners={"gone": (0, 1)})
+    client = stage.client("e1")
+    work = leadership(stage, client)
+    written = Assignment(uid=config.uid, layouts=(Layout(items=2, config=0),), owners={"e2": (0, 1)})
+
+    def fault(moment: str, operations: Sequence[Operation]) -> None:
+        if moment == "request" and any(isinstance(operation, Put) for operation in operations):
+            client.registry.fault = None
+            stage.write([Put(stage.paths.assignment("j"), encode_assignment(written))])
+
+    client.registry.fault = fault
+    assert not work.reshard(client.mirror.fleet())
+    assert stored(stage) == written
 
 
 def test_reshard_on_an_old_assignment_is_refused(stage: Stage) -> None:

@@ -191,6 +191,41 @@ def test_heartbeat_is_sent_without_the_lock(stage: Stage) -> None:
     assert (client.lease.standing, client.lease.alive_until) == (Standing.LOST, 0.0)
 
 
+def test_session_that_only_unanswered_requests_keep_is_given_up_after_t(stage: Stage) -> None:
+    """Not before T has passed since the last proof was sent, as no registry would; then another session is joined."""
+    client = stage.client()
+    incarnation, session_id = client.lease.incarnation, client.registry.session_id
+    fence = stage.paths.session(incarnation)
+    began = stage.clock.boot()
+    lose_reply(client.registry, 1000)
+    while stage.clock.boot() < began + TIMEOUT_S - 0.01:
+        client.lease.beat()
+        stage.store.expire_sessions()
+        assert stage.people.get(fence) is not None
+        assert client.registry.session_id == session_id
+        stage.clock.advance(0.5)
+        stage.people.get("/")
+    client.lease.beat()
+    assert stage.people.get(fence) is None
+    assert client.registry.session_id != session_id
+    client.registry.fault = None
+    client.lease.beat()
+    assert client.lease.standing == "lost"
+    client.membership.join(patience_s=0.0)
+    assert client.lease.is_confirmed
+
+
+def test_session_whose_requests_are_answered_again_is_kept(stage: Stage) -> None:
+    """A lease that ran out while the registry gave more time goes on with the next answer, in the same session."""
+    client = stage.client()
+    session_id = client.registry.session_id
+    stage.clock.advance(TIMEOUT_S + 1.0)
+    assert not may_start(client.lease)
+    client.lease.beat()
+    assert may_start(client.lease)
+    assert client.registry.session_id == session_id
+
+
 def test_heartbeat_before_joining_is_none(stage: Stage) -> None:
     """Without a session there is nothing to prove."""
     lease = Lease(stage.people, stage.paths, stage.clock, lambda _: None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.admin.document import job_details
 from shardsched.clock import SYSTEM_CLOCK
+from shardsched.core.cron import parse_cron
 from shardsched.errors import ShardschedError
 from tests.faults.log_tail import LogTail, RunTail, SaveTail, Tail
 from tests.faults.nemesis import FAULTS
@@ -22,7 +23,7 @@ from tests.fleet.fleet_record import RecordedRun, counts, orders, overlaps, toke
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tests.faults.fault import Fault
     from tests.faults.site import Site
@@ -114,18 +115,22 @@ class Campaign:
     def close(self) -> None:
         """Let the last fires come, pause all jobs, and judge the whole."""
         let_pass(6.0)
+        self._wait_for(self._is_caught_up, "all items to be at their latest fires")
         paused_at = SYSTEM_CLOCK.now()
         for name in JOBS:
             self.site.fleet.admin.jobs.pause(name)
             self._shut(name, paused_at)
-        try:
-            wait_until(self._is_idle, "all items to end", PATIENCE_S)
-        except AssertionError as error:
-            self._find(f"{error}: {[run.run for run in self.runs() if run.end is None][-5:]}")
+        self._wait_for(self._is_idle, "all items to end")
         self.observer.stop()
         self._look_through()
         for line in (*losses(self.targets()), *strays(self.schedules, self.runs())):
             self._find(line)
+
+    def _wait_for(self, condition: Callable[[], bool], what: str) -> None:
+        try:
+            wait_until(condition, what, PATIENCE_S)
+        except AssertionError as error:
+            self._find(f"{error}: {[run.run for run in self.runs() if run.end is None][-5:]}")
 
     def runs(self) -> list[RecordedRun]:
         """Return all recorded runs so far."""
@@ -288,6 +293,16 @@ class Campaign:
                 until=at - _EDGE,
             )
         )
+
+    def _is_caught_up(self) -> bool:
+        """Whether no item still runs an earlier fire than its job's latest: a pause would drop what it owes."""
+        for name, settings in JOBS.items():
+            latest = parse_cron(str(settings["cron"])).latest_fire(SYSTEM_CLOCK.now() - timedelta(seconds=1))
+            for cursor in self.site.fleet.cursors(name):
+                is_running = cursor["state"] == "running" or cursor["is_running"]
+                if is_running and latest and cursor["fire"] and datetime.fromisoformat(cursor["fire"]) < latest:
+                    return False
+        return True
 
     def _is_idle(self) -> bool:
         return all(

@@ -30,6 +30,8 @@ def _kill_one(fault: str, leads: str, site: Site, _rng: random.Random) -> Strike
     server = _server_that(site, leads)
     strike = struck(fault, Kind.TROUBLED, NAMES)
     server.kill()
+    if leads == "leader":
+        _await_leader(site, server)
     return strike
 
 
@@ -37,7 +39,15 @@ def _freeze_leader(fault: str, site: Site, _rng: random.Random) -> Strike:
     server = _server_that(site, "leader")
     strike = struck(fault, Kind.TROUBLED, NAMES)
     server.pause()
+    _await_leader(site, server)
     return strike
+
+
+def _await_leader(site: Site, without: ServerProcess) -> None:
+    """Wait until the other servers are led: they give each session its whole time-out anew, of the dead ones too."""
+    others = [one for one in site.ensemble.servers if one is not without]
+    wait_until(lambda: any(one.mntr().get("zk_server_state") == "leader" for one in others), "a leader", 30.0)
+    site.changed_at = boot_s()
 
 
 def _freeze_all(fault: str, site: Site, _rng: random.Random) -> Strike:

@@ -395,3 +395,87 @@ def test_reset_of_a_stalled_connection_is_told_at_once_and_heals_in_the_same_ses
     zk_proxy.set_mode(Mode.PASS)
     states.wait_for(is_told(CONNECTED, SUSPENDED, CONNECTED))
     assert registry.session_id == session_id
+
+
+def give_up_until_lost(registry: ZooKeeperRegistry, states: Recorder[SessionState]) -> None:
+    """Give a session up again and again, as the lease does, until it is lost."""
+
+    def is_lost() -> bool:
+        registry.give_up_session()
+        return LOST in states.values
+
+    eventually(is_lost, pause_s=0.2)
+
+
+def test_session_given_up_over_a_link_that_swallows_answers_ends_at_once(make_zk: Make, zk_proxy: TcpProxy) -> None:
+    """Its ephemerals go although its requests to go on arrive, and nothing asked under it comes under the next."""
+    other = make_zk()
+    registry = make_zk(zk_proxy.address, session_timeout_s=T_S)
+    states = states_of(registry)
+    old_id = registry.session_id
+    registry.transact([Create("/fence", ephemeral=True), Create("/a")])
+    standing = registry._session.standing()
+
+    def put_under_the_old_session() -> None:
+        put = _kazoo_put("/a", registry)
+        standing.client.commit([put], standing.session[0], lambda _, error: answers(error))
+
+    answers: Recorder[Any] = Recorder()
+    zk_proxy.set_mode(Mode.REQUESTS_ONLY)
+    unanswered = registry.submit([Check("/fence"), Create("/arrived")])
+    states.wait_for(is_told(CONNECTED, SUSPENDED))
+    put_under_the_old_session()
+    pass_time(T_S + other.tick_s + 0.5)
+    assert other.get("/fence", fresh=True) is not None, "its requests keep no session alive: this shows nothing"
+    give_up_until_lost(registry, states)
+    eventually(lambda: other.get("/fence", fresh=True) is None, 1.0)
+    with pytest.raises(SessionLostError):
+        registry.transact([Create("/late")])
+    put_under_the_old_session()
+    zk_proxy.set_mode(Mode.PASS)
+    states.wait_for(is_told(CONNECTED, SUSPENDED, LOST, CONNECTED))
+    put_under_the_old_session()
+    answers.wait_for(lambda seen: len(seen) == 3)
+    assert all(isinstance(error, Exception) for error in answers.values)
+    assert isinstance(unanswered.exception(), RegistryUnavailableError)
+    assert registry.session_id != old_id
+    assert isinstance(registry.transact([Check("/arrived", 0), Check("/a", 0)]), Committed)
+    assert other.get("/late", fresh=True) is None
+
+
+@pytest.mark.parametrize("mode", [Mode.PASS, Mode.REFUSE])
+def test_session_given_up_is_kept_while_the_servers_answer_or_refuse(
+    make_zk: Make, zk_proxy: TcpProxy, mode: Mode
+) -> None:
+    """Only silence costs a session: not a connection that works or is made anew, nor servers that are away."""
+    registry = make_zk(zk_proxy.address, session_timeout_s=8.0)
+    states = states_of(registry)
+    session_id = registry.session_id
+    registry.transact([Create("/fence", ephemeral=True)])
+    registry.give_up_session()
+    zk_proxy.set_mode(mode)
+    zk_proxy.drop()
+    for _ in range(10):
+        registry.give_up_session()
+        pass_time(0.1)
+    zk_proxy.set_mode(Mode.PASS)
+    states.wait_for(is_told(CONNECTED, SUSPENDED, CONNECTED))
+    assert registry.session_id == session_id
+    assert isinstance(registry.renew(Check("/fence")).result(5), Committed)
+
+
+def test_session_that_was_answered_again_is_not_given_up_afterwards(make_zk: Make, zk_proxy: TcpProxy) -> None:
+    """Silence counts until the next answer only."""
+    registry = make_zk(zk_proxy.address, session_timeout_s=8.0)
+    states = states_of(registry)
+    session_id = registry.session_id
+    zk_proxy.set_mode(Mode.STALL)
+    zk_proxy.drop()
+    link = registry._session.standing().client._link
+    eventually(lambda: link._is_unanswered)
+    zk_proxy.set_mode(Mode.PASS)
+    states.wait_for(is_told(CONNECTED, SUSPENDED, CONNECTED))
+    registry.give_up_session()
+    zk_proxy.drop()
+    states.wait_for(is_told(CONNECTED, SUSPENDED, CONNECTED, SUSPENDED, CONNECTED))
+    assert registry.session_id == session_id

@@ -9,7 +9,8 @@ import pytest
 
 from shardsched.registry import zookeeper_link
 from shardsched.registry.base import Committed, Create
-from shardsched.registry.zookeeper_link import Bell, LinkHandler
+from shardsched.registry.zookeeper_bell import Bell
+from shardsched.registry.zookeeper_link import LinkHandler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

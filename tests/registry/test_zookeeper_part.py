@@ -14,7 +14,7 @@ from kazoo.exceptions import BadVersionError, NoAuthError, NodeExistsError, Roll
 from shardsched.errors import RegistryAccessError, RegistryUnavailableError, SettingsError, ValueTooLargeError
 from shardsched.registry.base import MAX_VALUE_BYTES, Check, Create, Delete, Put, Refusal, Refused
 from shardsched.registry.zookeeper import Tls, ZooKeeperRegistry
-from shardsched.registry.zookeeper_link import Bell
+from shardsched.registry.zookeeper_bell import Bell
 from shardsched.registry.zookeeper_path import Chroot
 from shardsched.registry.zookeeper_read import session_name
 from shardsched.registry.zookeeper_reply import Reply
