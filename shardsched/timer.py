@@ -78,8 +78,12 @@ class Timer:
         )
 
     def resync(self) -> None:
-        """Set everything anew after the wall clock was stepped; APScheduler alone would sleep for the whole step."""
+        """Set everything anew after the wall clock was stepped; APScheduler alone would sleep for the whole step.
+
+        The chores are run at once, since one of them looks how far the clock is off now.
+        """
         for name, interval_s in self._chores.items():
             self._scheduler.reschedule_job(name, trigger=IntervalTrigger(seconds=interval_s, timezone=UTC))
+            self._scheduler.modify_job(name, next_run_time=self._clock.now())
         self._wake_at = None
         self._on_wake()
