@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shardsched.history.batch import Batch, fold
 from shardsched.history.histogram import SLOT_COUNT, percentile, slot
 from shardsched.history.record import Kind, Record
-from shardsched.history.rollup import HOUR_US, MINUTE_US, Ending, add_up, ending
+from shardsched.history.rollup import ALL_JOBS, DAY_US, HOUR_US, MINUTE_US, Ending, add_up, ending
 from shardsched.history.table import SLOTS
 from tests.history.stage import make_end, make_run, run_record
 
@@ -130,24 +130,29 @@ endings = st.builds(
     job=st.sampled_from(["a", "b"]),
     executor=st.sampled_from(["e1", "e2"]),
     outcome=st.sampled_from(["ok", "failed"]),
-    ended_us=st.integers(0, 3 * HOUR_US),
+    ended_us=st.integers(0, 3 * DAY_US),
     duration_us=st.none() | st.integers(0, 10**10),
     lateness_us=st.integers(0, 10**7),
 )
 
 
-@given(st.lists(endings, max_size=20), st.sampled_from([MINUTE_US, HOUR_US]))
+@given(st.lists(endings, max_size=20), st.sampled_from([MINUTE_US, HOUR_US, DAY_US]))
 def test_rollup_counts_every_run_once(ended: list[Ending], step_us: int) -> None:
-    """Sums of the parts are the sums of the whole, and every writer has the rows in the same order."""
-    rows = add_up(ended, step_us)
+    """For its job and for all; sums of the parts are the sums of the whole, and every writer has the same order."""
+    by_slot = add_up(ended, step_us)
     timed = [end for end in ended if end.duration_us is not None]
-    assert sum(row["runs"] for row in rows) == len(ended)
-    assert sum(row["timed"] for row in rows) == len(timed)
-    assert sum(row["duration_us"] for row in rows) == sum(end.duration_us or 0 for end in timed)
-    assert sum(row["lateness_us"] for row in rows) == sum(end.lateness_us for end in timed)
-    assert sum(row[name] or 0 for row in rows for name in SLOTS) == len(timed)
-    keys = [(row["job"], row["start_us"], row["executor"], row["outcome"]) for row in rows]
-    assert keys == sorted(set(keys))
+    rows = [row for part in by_slot.values() for row in part]
+    for part in ([row for row in rows if row["job"] != ALL_JOBS], [row for row in rows if row["job"] == ALL_JOBS]):
+        assert sum(row["runs"] for row in part) == len(ended)
+        assert sum(row["timed"] for row in part) == len(timed)
+        assert sum(row["duration_us"] for row in part) == sum(end.duration_us or 0 for end in timed)
+        assert sum(row["lateness_us"] for row in part) == sum(end.lateness_us for end in timed)
+        assert sum(row.get(name, 0) for row in part for name in SLOTS) == len(timed)
+    for slot_name, part in by_slot.items():
+        keys = [(row["job"], row["start_us"], row["executor"], row["outcome"]) for row in part]
+        assert keys == sorted(set(keys))
+        assert all(set(SLOTS) & row.keys() == ({slot_name} if slot_name else set()) for row in part)
+    assert list(by_slot) == sorted(by_slot)
     assert all(row["start_us"] % step_us == 0 for row in rows)
 
 
@@ -156,7 +161,7 @@ def test_run_that_nobody_saw_end_has_no_duration(outcome: str) -> None:
     """It is counted, and its time is not."""
     values = run_record(make_end(outcome=outcome)).values
     assert ending(values).duration_us is None
-    assert add_up([ending(values)], HOUR_US)[0]["timed"] == 0
+    assert add_up([ending(values)], HOUR_US)[""][0]["timed"] == 0
 
 
 def test_run_is_added_up_by_when_it_ended_and_how_late_it_began() -> None:

@@ -81,7 +81,7 @@ def test_rollups_go_by_age_and_minutes_sooner(database: Database, clock: FakeClo
     ends = [START + timedelta(hours=hour) for hour in range(10)]
     store(database, [run_record(make_end(number, ended_at=at)) for number, at in enumerate(ends)])
     clock.advance(10 * 3600.0)
-    assert let_go(database, clock, minute_age=timedelta(hours=2), hour_age=timedelta(hours=5)) == 13
+    assert let_go(database, clock, minute_age=timedelta(hours=2), hour_age=timedelta(hours=5)) == 2 * 13
     with database.reading() as connection:
         assert connection.execute(select(func.min(MINUTES.c.start_us))).scalar() == microseconds(ends[8])
         assert connection.execute(select(func.min(HOURS.c.start_us))).scalar() == microseconds(ends[5])

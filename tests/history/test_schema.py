@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 import stat
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,10 +20,6 @@ from shardsched.history.engine import Database
 from shardsched.history.schema import HEAD, VERSION
 from shardsched.history.table import METADATA, RUNS
 from tests.history.stage import make_end, run_record, store
-
-PREPARE = (
-    "import sys; from shardsched.history.engine import Database; d = Database(sys.argv[1]); d.prepare(); d.close()"
-)
 
 
 def test_migrations_make_the_tables_that_the_code_knows(database: Database) -> None:
@@ -48,18 +42,6 @@ def test_head_is_the_last_migration() -> None:
     """A new step without a new version would never be taken."""
     scripts = ScriptDirectory(str(Path(shardsched.history.__file__).parent / "migrations"))
     assert scripts.get_heads() == [HEAD]
-
-
-def test_processes_that_start_at_once_make_the_tables_once(url: str, database: Database) -> None:
-    """Nobody fails because others do the same."""
-    folder = str(Path(__file__).parents[2])
-    processes = [
-        subprocess.Popen([sys.executable, "-W", "error", "-c", PREPARE, url], cwd=folder, stderr=subprocess.PIPE)
-        for _ in range(4)
-    ]
-    ends = [(process.communicate(timeout=60)[1], process.returncode) for process in processes]
-    assert ends == [(b"", 0)] * 4
-    assert database.version() == HEAD
 
 
 def test_tables_of_a_newer_release_are_left_alone(database: Database) -> None:

@@ -15,8 +15,9 @@ from sqlalchemy import func, select
 from shardsched.errors import HistoryError
 from shardsched.history.column import event_row, run_row
 from shardsched.history.record import Kind, Record
+from shardsched.history.rollup import ALL_JOBS
 from shardsched.history.sweep import MESSAGE, sweep_lost
-from shardsched.history.table import EVENTS, HOURS, MINUTES, RUNS
+from shardsched.history.table import DAYS, EVENTS, HOURS, MINUTES, RUNS
 from tests.history.stage import (
     NAMESPACE,
     START,
@@ -41,13 +42,14 @@ def run_in(database: Database, run_id: str) -> RunRow:
 
 
 def counted(database: Database) -> dict[str, int]:
-    """Return how many runs both roll-ups count, by outcome; they agree."""
+    """Return how many runs the roll-ups count, by outcome; all agree, for jobs and for all together."""
     found = []
-    for table in (MINUTES, HOURS):
-        statement = select(table.c.outcome, func.sum(table.c.runs)).group_by(table.c.outcome)
-        with database.reading() as connection:
-            found.append({outcome: int(runs) for outcome, runs in connection.execute(statement)})
-    assert found[0] == found[1]
+    for table in (MINUTES, HOURS, DAYS):
+        for those in (table.c.job == ALL_JOBS, table.c.job != ALL_JOBS):
+            statement = select(table.c.outcome, func.sum(table.c.runs)).where(those).group_by(table.c.outcome)
+            with database.reading() as connection:
+                found.append({outcome: int(runs) for outcome, runs in connection.execute(statement)})
+    assert all(each == found[0] for each in found)
     return found[0]
 
 
@@ -164,7 +166,7 @@ def test_batches_leave_what_the_records_one_by_one_would(
         stored = connection.execute(select(RUNS).where(RUNS.c.namespace == namespace)).mappings().all()
         sums = connection.execute(
             select(HOURS.c.outcome, func.sum(HOURS.c.runs))
-            .where(HOURS.c.namespace == namespace)
+            .where(HOURS.c.namespace == namespace, HOURS.c.job == ALL_JOBS)
             .group_by(HOURS.c.outcome)
         ).all()
     kept = ("outcome", "started_us", "ended_us", "message", "duration_s")
