@@ -13,6 +13,7 @@ import statistics
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -52,22 +53,11 @@ def claimed(number: int) -> RunRow:
 
 def ended(number: int, log_path: str = "", log_tail: str = "") -> RunRow:
     """Return a run as it is told when it has ended."""
-    now = SYSTEM_CLOCK.now()
-    return RunRow(
-        run_id=f"{os.getpid()}-{number}",
-        job=f"job{number % 50}",
-        uid="0123456789abcdef",
-        item=number % 10,
-        items=10,
-        fire=now,
-        cause="schedule",
-        attempt=1,
-        executor="host-1-4711",
-        incarnation="0123456789abcdef0123456789abcdef",
-        token=number,
-        queued_at=now,
-        started_at=now,
-        ended_at=now + timedelta(seconds=2),
+    run = claimed(number)
+    return replace(
+        run,
+        started_at=run.queued_at,
+        ended_at=run.queued_at + timedelta(seconds=2),
         outcome="ok",
         exit_code=0,
         peak_memory_kb=51_200,
@@ -75,7 +65,6 @@ def ended(number: int, log_path: str = "", log_tail: str = "") -> RunRow:
         duration_s=number % 60 + 0.1,
         log_path=log_path,
         log_tail=log_tail,
-        param="fiction",
         stats={"pages": 120, "bytes": 4711},
     )
 

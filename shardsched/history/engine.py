@@ -93,6 +93,7 @@ class Database:
             # Another process may have brought the tables to its own version since we looked.
             version = connection.execute(select(VERSION.c.version_num)).scalar()
             if version != HEAD:
+                self._is_ready = False
                 raise newer(self.place, version)
             yield connection
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-HEAD = "0002"
+HEAD = "0003"
 """The version that this release reads and writes: the last of its migrations."""
 VERSION = Table("shardsched_history_version", MetaData(), Column("version_num", String(32), primary_key=True))
 """One row, kept by Alembic."""

@@ -16,8 +16,8 @@ def upgrade() -> None:
     """Make them."""
     _make_runs()
     _make_events()
-    for table in ("shardsched_minutes", "shardsched_hours", "shardsched_days"):
-        _make_rollup(table)
+    _make_rollup("shardsched_minutes")
+    _make_rollup("shardsched_hours")
     op.create_table("shardsched_forgotten", _key("namespace"), _key("job"), _number("before_us"))
 
 
