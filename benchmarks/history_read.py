@@ -13,24 +13,29 @@ import sys
 import tempfile
 import threading
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.stage.past import NAMESPACE, fill, fill_rollups
 from shardsched.clock import SYSTEM_CLOCK
+from shardsched.history.column import event_values
 from shardsched.history.figure import Metric, Ranked, Ranking
 from shardsched.history.filter import RUNNING, RunFilter
 from shardsched.history.query import History
 from shardsched.history.record import Kind, Record
 from shardsched.history.retention import Limits, prune
+from shardsched.history.row import EventRow
 from shardsched.history.store import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROUNDS = 20
+ALONE_S = 20.0
+"""How long a writer is measured without anything beside it."""
 
 
 def measure(what: str, ask: Callable[[], object]) -> None:
@@ -69,55 +74,74 @@ def read(history: History) -> None:
     measure("p95 of a job by the hour of 30 days", partial(history.series, Metric.P95_S, hour, since, now, "job7"))
 
 
-def let_go(history: History, rows: int) -> None:
-    """Delete the older tenth while another connection writes, and print how long that one waited."""
-    stop, waits = threading.Event(), []
-    values = {
-        "event_id": "",
-        "at_us": 0,
-        "kind": "x",
-        "executor": "",
-        "job": "",
-        "item": None,
-        "run_id": "",
-        "actor": "",
-        "message": "",
-        "detail": "{}",
-    }
+class Watch:
+    """A clock that keeps when it was asked: before and after each transaction."""
 
-    def go_on() -> None:
-        number = 0
-        while not stop.wait(0.001):
-            number += 1
+    def __init__(self) -> None:
+        self.asked: list[float] = []
+
+    def now(self) -> datetime:
+        """Return the time."""
+        return SYSTEM_CLOCK.now()
+
+    def boot(self) -> float:
+        """Return the time of the boot clock."""
+        self.asked.append(SYSTEM_CLOCK.boot())
+        return self.asked[-1]
+
+    def transactions(self) -> list[float]:
+        """Return how long each took, in milliseconds."""
+        return [(after - before) * 1000 for before, after in zip(self.asked[::2], self.asked[1::2], strict=True)]
+
+
+class Writer:
+    """Writes one event after the other in a thread, and keeps how long each took."""
+
+    def __init__(self, history: History) -> None:
+        self._database = history.database
+        self._stop = threading.Event()
+        self._waits: list[float] = []
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        event = EventRow(at=datetime.max.replace(tzinfo=UTC), kind="bench")
+        for number in count():
+            if self._stop.wait(0.001):
+                return
+            record = Record(Kind.EVENT, event_values(f"{id(self)}-{number}", event))
             began = time.perf_counter()
-            with history.database.writing() as connection:
-                write(
-                    connection,
-                    NAMESPACE,
-                    [Record(Kind.EVENT, values | {"event_id": f"e{number}", "at_us": 2**60 + number})],
-                )
-            waits.append((time.perf_counter() - began) * 1000)
+            with self._database.writing() as connection:
+                write(connection, NAMESPACE, [record])
+            self._waits.append((time.perf_counter() - began) * 1000)
 
-    writer = threading.Thread(target=go_on)
-    writer.start()
-    began = time.perf_counter()
+    def stop(self) -> list[float]:
+        """End, and return how long each took, in milliseconds."""
+        self._stop.set()
+        self._thread.join()
+        return self._waits
+
+
+def spread(what: str, durations: list[float]) -> None:
+    """Print the spread of some durations."""
+    ordered = sorted(durations)
+    p50, p99 = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
+    print(f"  {what:42} {len(ordered):6}   p50 {p50:7.2f}   p99 {p99:7.2f}   max {ordered[-1]:7.2f} ms")
+
+
+def let_go(history: History, rows: int) -> None:
+    """Delete the older tenth while another connection writes; print how long that one waited, and without the deletion."""
+    writer = Writer(history)
+    threading.Event().wait(ALONE_S)
+    alone = writer.stop()
+    writer, watch, began = Writer(history), Watch(), time.perf_counter()
     # The rows are a second apart.
-    age = timedelta(seconds=rows * 0.9)
-    gone = prune(
-        history.database,
-        NAMESPACE,
-        stop=threading.Event(),
-        clock=SYSTEM_CLOCK,
-        limits=Limits(run_age=age, runs_per_job=10**9, hour_age=timedelta(days=9999)),
-    )
-    took_s = time.perf_counter() - began
-    stop.set()
-    writer.join()
-    ordered = sorted(waits)
-    print(
-        f"{gone} runs deleted in {took_s:.1f} s; a writer beside it: p50 {statistics.median(ordered):.2f}   "
-        f"p99 {ordered[int(len(ordered) * 0.99)]:.2f}   max {ordered[-1]:.2f} ms (target 100)"
-    )
+    limits = Limits(run_age=timedelta(seconds=rows * 0.9), runs_per_job=10**9, hour_age=timedelta(days=9999))
+    gone = prune(history.database, NAMESPACE, stop=threading.Event(), clock=watch, limits=limits)
+    print(f"{gone} rows deleted in {time.perf_counter() - began:.1f} s, load {os.getloadavg()[0]:.1f} (target 100 ms)")
+    spread("transactions that delete", watch.transactions())
+    spread("a writer beside them", writer.stop())
+    spread("the same writer alone", alone)
 
 
 def main() -> None:

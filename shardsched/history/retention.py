@@ -27,7 +27,7 @@ PIECE = 1_000
 """Most rows of one transaction."""
 _FIRST_PIECE = 100
 """Rows differ a hundredfold in size, so it begins with few."""
-PIECE_S = 0.025
+PIECE_S = 0.015
 """A transaction that took longer is followed by a smaller one; one that took less than half of it, by a larger."""
 PAUSE_S = 0.05
 """Between two transactions, for those that wait."""
