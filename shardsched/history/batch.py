@@ -62,7 +62,12 @@ def _tell_run(batch: Batch, values: Values) -> None:
     if known is not None and values["started_us"] is None:
         values = values | {"started_us": known["started_us"]}
     if values["outcome"] is None:
-        batch.opened[run_id] = values
+        # One that was lost before is lost, whether or not the database had heard of it: so writing the batch twice,
+        # since its answer was lost, comes to the same as writing it once.
+        if run_id in batch.lost:
+            batch.closed[run_id] = values | batch.lost[run_id] | {"outcome": LOST}
+        else:
+            batch.opened[run_id] = values
     else:
         batch.opened.pop(run_id, None)
         batch.closed[run_id] = values

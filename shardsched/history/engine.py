@@ -16,7 +16,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import HistoryError, HistorySchemaError, HistoryUnavailableError, SettingsError
-from shardsched.history.schema import HEAD, VERSION, newer, stored_version, upgrade
+from shardsched.history.schema import HEAD, VERSION, load_steps, newer, stored_version
 from shardsched.registry.sql_dialect import WRITES, Trouble
 from shardsched.registry.sql_postgres import Postgres
 from shardsched.registry.sql_sqlite import Sqlite
@@ -93,6 +93,7 @@ class Database:
             # Another process may have brought the tables to its own version since we looked.
             version = connection.execute(select(VERSION.c.version_num)).scalar()
             if version != HEAD:
+                self._is_ready = False
                 raise newer(self.place, version)
             yield connection
 
@@ -153,9 +154,10 @@ class Database:
         with engine.connect().execution_options(**self._dialect.single_options) as connection:
             if stored_version(connection) == HEAD:
                 return
+        take = load_steps()
         with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
             self._dialect.prepare(connection)
-            upgrade(connection, self.place)
+            take(connection, self.place)
 
     def _forget(self) -> None:
         engine, self._engine, self._is_ready = self._engine, None, False

@@ -145,7 +145,7 @@ class History:
     def summary(self, *, since: datetime, job: str | None = None) -> Sum:
         """Return the runs that ended since then, of one job or all, added up and with their histogram.
 
-        The moment is taken back to the beginning of its minute, or of its hour if it is more than 6 hours ago.
+        The moment is taken back to the beginning of its minute, or of its hour if it is more than a day ago.
         """
         with self.database.reading() as connection:
             return statistic.total(connection, self._namespace, since, self._clock.now(), job)

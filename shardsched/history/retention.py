@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, select, tuple_
 
 from shardsched.history.column import microseconds
-from shardsched.history.table import EMPTY, EVENTS, FORGOTTEN, HOURS, MINUTES, RUNS
+from shardsched.history.table import DAYS, EMPTY, EVENTS, FORGOTTEN, HOURS, MINUTES, RUNS
 
 if TYPE_CHECKING:
     import threading
@@ -27,7 +27,7 @@ PIECE = 1_000
 """Most rows of one transaction."""
 _FIRST_PIECE = 100
 """Rows differ a hundredfold in size, so it begins with few."""
-PIECE_S = 0.04
+PIECE_S = 0.015
 """A transaction that took longer is followed by a smaller one; one that took less than half of it, by a larger."""
 PAUSE_S = 0.05
 """Between two transactions, for those that wait."""
@@ -48,9 +48,11 @@ class Limits:
     event_age: timedelta = timedelta(days=30)
     """Events that are older go."""
     minute_age: timedelta = timedelta(days=3)
-    """Figures by the minute that are older go."""
+    """Figures by the minute that are older go; those of the last day are asked for."""
     hour_age: timedelta = timedelta(days=400)
     """Figures by the hour that are older go."""
+    day_age: timedelta = timedelta(days=1_100)
+    """Figures by the day that are older go."""
 
 
 def prune(
@@ -78,6 +80,7 @@ def prune(
         (EVENTS, EVENTS.c.at_us, limits.event_age),
         (MINUTES, MINUTES.c.start_us, limits.minute_age),
         (HOURS, HOURS.c.start_us, limits.hour_age),
+        (DAYS, DAYS.c.start_us, limits.day_age),
     ):
         pruner.delete(table, at < microseconds(now - age))
     return pruner.row_count
@@ -99,7 +102,7 @@ class _Pruner:
         for job, before_us in jobs:
             self.delete(RUNS, RUNS.c.job == job, RUNS.c.queued_us < before_us)
             self.delete(EVENTS, EVENTS.c.job == job, EVENTS.c.job != EMPTY, EVENTS.c.at_us < before_us)
-            for table in (MINUTES, HOURS):
+            for table in (MINUTES, HOURS, DAYS):
                 self.delete(table, table.c.job == job, table.c.start_us < before_us)
             if before_us < now_us - _LATECOMERS_US:
                 self.delete(FORGOTTEN, FORGOTTEN.c.job == job, FORGOTTEN.c.before_us == before_us)

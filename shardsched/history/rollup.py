@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shardsched.history.histogram import slot
@@ -15,7 +14,11 @@ if TYPE_CHECKING:
 MINUTE_US = 60_000_000
 """Microseconds in a minute."""
 HOUR_US = 60 * MINUTE_US
-"""And in an hour."""
+"""In an hour."""
+DAY_US = 24 * HOUR_US
+"""And in a day, of UTC."""
+ALL_JOBS = ""
+"""In place of a job's name: all of them together, so that nobody adds up a thousand jobs for one figure."""
 
 _UNTIMED = frozenset({LOST, MISSED})
 """Nobody knows how long they took."""
@@ -52,31 +55,39 @@ def ending(values: dict[str, Any]) -> Ending:
     )
 
 
-def add_up(endings: Iterable[Ending], step_us: int) -> list[dict[str, Any]]:
-    """Return rows of a roll-up without the namespace, in an order that every writer shares.
+def add_up(endings: Iterable[Ending], step_us: int) -> dict[str, list[dict[str, Any]]]:
+    """Return what is to be added to a roll-up, without the namespace.
 
     Args:
         endings: The runs.
-        step_us: `MINUTE_US` or `HOUR_US`.
+        step_us: `MINUTE_US`, `HOUR_US` or `DAY_US`.
+
+    Returns:
+        Rows by the one column of the histogram that they have, which is empty for runs without a duration: a row with
+        all of these columns would cost five times as much to write. All stand in an order that every writer shares.
     """
-    sums: dict[tuple[str, int, str, str], Counter[str]] = {}
+    sums: dict[tuple[str, str, int, str, str], list[int]] = {}
     for end in endings:
-        key = (end.job, end.ended_us // step_us * step_us, end.executor, end.outcome)
-        count = sums.setdefault(key, Counter())
-        count["runs"] += 1
-        if end.duration_us is not None:
-            count["timed"] += 1
-            count["duration_us"] += end.duration_us
-            count["lateness_us"] += end.lateness_us
-            count[SLOTS[slot(end.duration_us / 1e6)]] += 1
-    # Two writers that lock the same rows in the same order cannot wait for each other in a circle.
-    return [_row(key, sums[key]) for key in sorted(sums)]
-
-
-def _row(key: tuple[str, int, str, str], count: Counter[str]) -> dict[str, Any]:
-    job, start_us, executor, outcome = key
-    return (
-        {"job": job, "start_us": start_us, "executor": executor, "outcome": outcome}
-        | {name: count[name] for name in ("runs", "timed", "duration_us", "lateness_us")}
-        | {name: count[name] or None for name in SLOTS}
-    )
+        is_timed = end.duration_us is not None
+        name = SLOTS[slot((end.duration_us or 0) / 1e6)] if is_timed else ""
+        start_us = end.ended_us // step_us * step_us
+        for job in {end.job, ALL_JOBS}:
+            sum_ = sums.setdefault((name, job, start_us, end.executor, end.outcome), [0, 0, 0, 0])
+            for place, value in enumerate((1, is_timed, end.duration_us or 0, end.lateness_us if is_timed else 0)):
+                sum_[place] += value
+    rows: dict[str, list[dict[str, Any]]] = {}
+    # Two writers that lock the same rows in the same order do not wait for each other in a circle.
+    for name, job, start_us, executor, outcome in sorted(sums):
+        runs, timed, duration_us, lateness_us = sums[name, job, start_us, executor, outcome]
+        row = {
+            "job": job,
+            "start_us": start_us,
+            "executor": executor,
+            "outcome": outcome,
+            "runs": runs,
+            "timed": timed,
+            "duration_us": duration_us,
+            "lateness_us": lateness_us,
+        }
+        rows.setdefault(name, []).append(row | {name: timed} if name else row)
+    return rows

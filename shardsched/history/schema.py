@@ -13,9 +13,11 @@ from sqlalchemy import Column, MetaData, String, Table, inspect, select
 from shardsched.errors import HistorySchemaError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection
 
-HEAD = "0002"
+HEAD = "0003"
 """The version that this release reads and writes: the last of its migrations."""
 VERSION = Table("shardsched_history_version", MetaData(), Column("version_num", String(32), primary_key=True))
 """One row, kept by Alembic."""
@@ -29,31 +31,30 @@ def stored_version(connection: Connection) -> str | None:
     return version
 
 
-def upgrade(connection: Connection, place: str) -> None:
-    """Bring the tables up to our version, within the connection's transaction, while nobody else does so.
+def load_steps() -> Callable[[Connection, str], None]:
+    """Load the migrations and the library that runs them, which takes a while; return what takes the missing ones.
 
-    Args:
-        connection: In a transaction that writes.
-        place: Where the database is, for messages.
-
-    Raises:
-        HistorySchemaError: The tables are of a release that this one does not know.
+    That brings the tables up to our version, within a connection's transaction that writes and while nobody else does
+    so, and raises HistorySchemaError if they are of a release that this one does not know. It is given the connection,
+    and where the database is, for messages.
     """
-    version = stored_version(connection)
-    if version == HEAD:
-        return
-    # Loads its library only where tables are really to be changed.
-    from alembic import command  # noqa: PLC0415
-    from alembic.config import Config  # noqa: PLC0415
-    from alembic.script import ScriptDirectory  # noqa: PLC0415
+    from alembic import command  # noqa: PLC0415 - only where tables are really to be changed
+    from alembic.config import Config  # noqa: PLC0415 - likewise
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - likewise
 
     config = Config()
     config.set_main_option("script_location", "shardsched.history:migrations")
-    config.attributes["connection"] = connection
     known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
-    if version is not None and version not in known:
-        raise newer(place, version)
-    command.upgrade(config, "head")
+
+    def take(connection: Connection, place: str) -> None:
+        version = stored_version(connection)
+        if version is not None and version not in known:
+            raise newer(place, version)
+        if version != HEAD:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+    return take
 
 
 def newer(place: str, version: str | None) -> HistorySchemaError:

@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 from shardsched.errors import ConfigurationError
 from shardsched.history.column import microseconds, moment
 from shardsched.history.figure import Metric, Point, Ranked, Ranking, Standing, Sum
-from shardsched.history.rollup import HOUR_US, MINUTE_US
-from shardsched.history.table import HOURS, MINUTES, SLOTS
+from shardsched.history.rollup import ALL_JOBS, DAY_US, HOUR_US, MINUTE_US
+from shardsched.history.table import DAYS, HOURS, MINUTES, SLOTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Table
 
-MINUTES_SPAN = timedelta(hours=6)
-"""Figures since a later moment come from minutes, others from hours."""
+MINUTES_SPAN = timedelta(days=1)
+"""How far back a moment is taken to the minute; before, it is taken to the hour."""
 MAX_POINTS = 2_000
 """Most points of a series."""
 
@@ -47,8 +47,10 @@ def grid(step: timedelta, begin: datetime, end: datetime) -> Grid:
     step_us = step // timedelta(microseconds=1)
     if step_us <= 0 or step_us % MINUTE_US:
         raise ConfigurationError(f"a series in steps of {step} is asked for; give whole minutes")
-    table, grain_us = (MINUTES, MINUTE_US) if step_us % HOUR_US else (HOURS, HOUR_US)
+    table, grain_us = (HOURS, HOUR_US) if step_us % HOUR_US == 0 else (MINUTES, MINUTE_US)
     begin_us = microseconds(begin) // grain_us * grain_us
+    if step_us % DAY_US == begin_us % DAY_US == 0:
+        table = DAYS
     count = max(-((begin_us - microseconds(end)) // step_us), 0)
     if count > MAX_POINTS:
         raise ConfigurationError(f"a series of {count} points is asked for; give a longer step or a shorter time")
@@ -60,19 +62,22 @@ def series(connection: Connection, namespace: str, metric: Metric, times: Grid, 
     table = times.table
     number = ((table.c.start_us - times.begin_us) // times.step_us).label("name")
     end_us = times.begin_us + times.points * times.step_us
-    where = [*_where(table, namespace, times.begin_us, job), table.c.start_us < end_us]
-    sums = _sums(connection, table, number, where, with_slots=metric.needs_slots)
+    where = [table.c.namespace == namespace, table.c.job == (job or ALL_JOBS)]
+    sums: dict[Any, Sum] = {}
+    _add(connection, sums, number, _Span(table, times.begin_us, end_us), where, with_slots=metric.needs_slots)
     return tuple(
-        Point(at=moment(times.begin_us + number * times.step_us), value=metric.of(sums.get(number) or Sum()))
-        for number in range(times.points)
+        Point(at=moment(times.begin_us + each * times.step_us), value=metric.of(sums.get(each) or Sum()))
+        for each in range(times.points)
     )
 
 
 def total(connection: Connection, namespace: str, since: datetime, now: datetime, job: str | None) -> Sum:
     """Return the runs that ended since then, of one job or all."""
-    table, since_us = _since(since, now)
-    where = _where(table, namespace, since_us, job)
-    sums = _sums(connection, table, table.c.namespace.label("name"), where, with_slots=True)
+    sums: dict[Any, Sum] = {}
+    for span in _spans(since, now):
+        columns = span.table.c
+        where = [columns.namespace == namespace, columns.job == (job or ALL_JOBS)]
+        _add(connection, sums, columns.namespace.label("name"), span, where, with_slots=True)
     return sums.get(namespace) or Sum()
 
 
@@ -80,38 +85,52 @@ def top(
     connection: Connection, namespace: str, since: datetime, now: datetime, by: Ranking, of: Ranked, count: int
 ) -> tuple[Standing, ...]:
     """Return the jobs or executors that lead a ranking of the runs that ended since then."""
-    table, since_us = _since(since, now)
-    name = (table.c.job if of is Ranked.JOBS else table.c.executor).label("name")
-    where = _where(table, namespace, since_us, None)
-    sums = _sums(connection, table, name, where, with_slots=by is Ranking.SLOW)
-    standings = [Standing(name=each, value=by.of(total), total=total) for each, total in sums.items()]
+    sums: dict[Any, Sum] = {}
+    for span in _spans(since, now):
+        columns = span.table.c
+        is_total = columns.job == ALL_JOBS
+        name, those = (columns.job, ~is_total) if of is Ranked.JOBS else (columns.executor, is_total)
+        where = [columns.namespace == namespace, those]
+        _add(connection, sums, name.label("name"), span, where, with_slots=by is Ranking.SLOW)
+    standings = [Standing(name=name, value=by.of(total), total=total) for name, total in sums.items()]
     ranked = sorted((one for one in standings if one.value > 0), key=lambda one: (-one.value, one.name))
     return tuple(ranked[:count])
 
 
-def _since(since: datetime, now: datetime) -> tuple[Table, int]:
-    table, grain_us = (MINUTES, MINUTE_US) if since > now - MINUTES_SPAN else (HOURS, HOUR_US)
-    return (table, microseconds(since) // grain_us * grain_us)
+class _Span(NamedTuple):
+    table: Table
+    begin_us: int
+    end_us: int | None
 
 
-def _where(table: Table, namespace: str, since_us: int, job: str | None) -> list[ColumnElement[bool]]:
-    where = [table.c.namespace == namespace, table.c.start_us >= since_us]
-    return where if job is None else [*where, table.c.job == job]
+def _spans(since: datetime, now: datetime) -> list[_Span]:
+    """Return where the time since a moment is found: minutes to the next hour, hours to the next day, then days."""
+    grain_us = MINUTE_US if since > now - MINUTES_SPAN else HOUR_US
+    begin_us = microseconds(since) // grain_us * grain_us
+    hour_us = -(-begin_us // HOUR_US) * HOUR_US
+    day_us = -(-hour_us // DAY_US) * DAY_US
+    return [_Span(MINUTES, begin_us, hour_us), _Span(HOURS, hour_us, day_us), _Span(DAYS, day_us, None)]
 
 
-def _sums(
+def _add(
     connection: Connection,
-    table: Table,
+    sums: dict[Any, Sum],
     name: ColumnElement[Any],
+    span: _Span,
     where: Iterable[ColumnElement[bool]],
     *,
     with_slots: bool,
-) -> dict[Any, Sum]:
+) -> None:
+    """Add what is found in a span to the sums, by name."""
+    if span.begin_us == span.end_us:
+        return
+    table = span.table
+    within = [table.c.start_us >= span.begin_us]
+    if span.end_us is not None:
+        within.append(table.c.start_us < span.end_us)
     slots = SLOTS if with_slots else ()
     added = [func.sum(table.c[each]) for each in ("runs", "timed", "duration_us", "lateness_us", *slots)]
-    statement = select(name, table.c.outcome, *added).where(*where).group_by("name", table.c.outcome)
-    sums: dict[Any, Sum] = {}
+    statement = select(name, table.c.outcome, *added).where(*where, *within).group_by("name", table.c.outcome)
     for key, outcome, *figures in connection.execute(statement):
         runs, timed, duration_us, lateness_us, *histogram = (int(figure or 0) for figure in figures)
         sums.setdefault(key, Sum()).add(outcome, runs, timed, duration_us, lateness_us, histogram)
-    return sums

@@ -9,9 +9,9 @@ from sqlalchemy import bindparam, func, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from shardsched.history.batch import fold
-from shardsched.history.rollup import HOUR_US, MINUTE_US, Ending, add_up, ending
+from shardsched.history.rollup import DAY_US, HOUR_US, MINUTE_US, Ending, add_up, ending
 from shardsched.history.row import LOST
-from shardsched.history.table import EVENTS, FORGOTTEN, HOURS, MINUTES, RUNS, SLOTS
+from shardsched.history.table import DAYS, EVENTS, FORGOTTEN, HOURS, MINUTES, RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,9 +35,9 @@ def write(connection: Connection, namespace: str, records: Iterable[Record]) -> 
 
 def count(connection: Connection, namespace: str, endings: Sequence[Ending]) -> None:
     """Add runs to the roll-ups that have ended in the connection's transaction."""
-    for table, step_us in ((MINUTES, MINUTE_US), (HOURS, HOUR_US)):
-        statement = _count_statement(connection.dialect.name, table)
-        _execute(connection, namespace, statement, add_up(endings, step_us))
+    for table, step_us in ((MINUTES, MINUTE_US), (HOURS, HOUR_US), (DAYS, DAY_US)):
+        for slot, rows in add_up(endings, step_us).items():
+            _execute(connection, namespace, _count_statement(connection.dialect.name, table, slot), rows)
 
 
 def lose_statement() -> Update:
@@ -131,10 +131,11 @@ def _forget_statement(dialect: str) -> Executable:
 
 
 @cache
-def _count_statement(dialect: str, table: Table) -> Executable:
+def _count_statement(dialect: str, table: Table, slot: str) -> Executable:
     told = _insert(dialect, table)
-    sums = {name: table.c[name] + told.excluded[name] for name in ("runs", "timed", "duration_us", "lateness_us")}
-    slots = {
-        name: func.nullif(func.coalesce(table.c[name], 0) + func.coalesce(told.excluded[name], 0), 0) for name in SLOTS
+    new: dict[str, ColumnElement[Any]] = {
+        name: table.c[name] + told.excluded[name] for name in ("runs", "timed", "duration_us", "lateness_us")
     }
-    return told.on_conflict_do_update(index_elements=tuple(table.primary_key.columns), set_=sums | slots)
+    if slot:
+        new[slot] = func.coalesce(table.c[slot], 0) + told.excluded[slot]
+    return told.on_conflict_do_update(index_elements=tuple(table.primary_key.columns), set_=new)

@@ -132,7 +132,9 @@ def _rollup(name: str) -> Table:
 MINUTES = _rollup("shardsched_minutes")
 """Runs by the minute in which they ended."""
 HOURS = _rollup("shardsched_hours")
-"""Runs by the hour in which they ended. ``timed`` of them have a duration and a lateness, and stand in the sums."""
+"""By the hour."""
+DAYS = _rollup("shardsched_days")
+"""By the day of UTC. ``timed`` of them have a duration and a lateness, and stand in the sums and the histogram."""
 
 FORGOTTEN = Table(
     "shardsched_forgotten",

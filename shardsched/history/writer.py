@@ -107,6 +107,7 @@ class Writer:
         self._intake.end()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
+        is_stuck = self._thread.is_alive()
         with self._spool_lock:
             # The thread may still wait for an answer; it touches nothing when it gets it.
             self._is_abandoned = True
@@ -114,7 +115,8 @@ class Writer:
             if rest:
                 self._append(self._made(rest))
             self._spool.close()
-        self._database.close()
+        if not is_stuck:
+            self._database.close()
 
     def _run(self) -> None:
         self._bring_guarded([])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -11,22 +11,36 @@ from hypothesis import strategies as st
 from shardsched.history.batch import Batch, fold
 from shardsched.history.histogram import SLOT_COUNT, percentile, slot
 from shardsched.history.record import Kind, Record
-from shardsched.history.rollup import HOUR_US, MINUTE_US, Ending, add_up, ending
+from shardsched.history.rollup import ALL_JOBS, DAY_US, HOUR_US, MINUTE_US, Ending, add_up, ending
 from shardsched.history.table import SLOTS
 from tests.history.stage import make_end, make_run, run_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Rows = dict[str, dict[str, Any]]
 
 
-def tell(rows: Rows, record: Record) -> None:
-    """Do in the plainest way what a database should."""
+def tell_all(rows: Rows, records: Iterable[Record]) -> None:
+    """Do in the plainest way what a database should with records that are told together."""
+    too_early: Rows = {}
+    for record in records:
+        tell(rows, record, too_early)
+
+
+def tell(rows: Rows, record: Record, too_early: Rows) -> None:
+    """Do so with one, given the losses of runs that nobody had told of yet."""
     kind, values = record
     row = rows.get(values["run_id"])
     if kind is Kind.LOST:
-        if row is not None and row["outcome"] is None:
+        if row is None:
+            too_early.setdefault(values["run_id"], values)
+        elif row["outcome"] is None:
             row.update(values, outcome="lost")
     elif row is None:
         rows[values["run_id"]] = dict(values)
+        if values["outcome"] is None and values["run_id"] in too_early:
+            rows[values["run_id"]].update(too_early[values["run_id"]], outcome="lost")
     elif row["outcome"] is None:
         started_us = values["started_us"] or row["started_us"]
         row.update({"started_us": started_us} if values["outcome"] is None else values | {"started_us": started_us})
@@ -35,9 +49,9 @@ def tell(rows: Rows, record: Record) -> None:
 def apply(rows: Rows, batch: Batch) -> None:
     """Do what the statements do, in their order."""
     for values in batch.lost.values():
-        tell(rows, Record(Kind.LOST, values))
+        tell(rows, Record(Kind.LOST, values), {})
     for values in (*batch.opened.values(), *batch.closed.values()):
-        tell(rows, Record(Kind.RUN, values))
+        tell(rows, Record(Kind.RUN, values), {})
 
 
 numbers = st.integers(0, 2)
@@ -55,14 +69,13 @@ records = st.one_of(
 
 @given(st.lists(records, max_size=8), st.lists(records, max_size=8))
 def test_batch_is_the_same_as_its_records_one_by_one(before: list[Record], told: list[Record]) -> None:
-    """Whatever the database had, and in whatever order things are told."""
+    """Whatever the database had, in whatever order things are told, and if it is written twice."""
     one_by_one: Rows = {}
-    for record in before:
-        tell(one_by_one, record)
+    tell_all(one_by_one, before)
     batched = {run_id: dict(row) for run_id, row in one_by_one.items()}
-    for record in told:
-        tell(one_by_one, record)
-    apply(batched, fold(told))
+    tell_all(one_by_one, told)
+    for _ in range(2):
+        apply(batched, fold(told))
     kept = ("outcome", "started_us", "ended_us", "message", "duration_s")
     assert {run_id: [row[name] for name in kept] for run_id, row in batched.items()} == {
         run_id: [row[name] for name in kept] for run_id, row in one_by_one.items()
@@ -117,24 +130,29 @@ endings = st.builds(
     job=st.sampled_from(["a", "b"]),
     executor=st.sampled_from(["e1", "e2"]),
     outcome=st.sampled_from(["ok", "failed"]),
-    ended_us=st.integers(0, 3 * HOUR_US),
+    ended_us=st.integers(0, 3 * DAY_US),
     duration_us=st.none() | st.integers(0, 10**10),
     lateness_us=st.integers(0, 10**7),
 )
 
 
-@given(st.lists(endings, max_size=20), st.sampled_from([MINUTE_US, HOUR_US]))
+@given(st.lists(endings, max_size=20), st.sampled_from([MINUTE_US, HOUR_US, DAY_US]))
 def test_rollup_counts_every_run_once(ended: list[Ending], step_us: int) -> None:
-    """Sums of the parts are the sums of the whole, and every writer has the rows in the same order."""
-    rows = add_up(ended, step_us)
+    """For its job and for all; sums of the parts are the sums of the whole, and every writer has the same order."""
+    by_slot = add_up(ended, step_us)
     timed = [end for end in ended if end.duration_us is not None]
-    assert sum(row["runs"] for row in rows) == len(ended)
-    assert sum(row["timed"] for row in rows) == len(timed)
-    assert sum(row["duration_us"] for row in rows) == sum(end.duration_us or 0 for end in timed)
-    assert sum(row["lateness_us"] for row in rows) == sum(end.lateness_us for end in timed)
-    assert sum(row[name] or 0 for row in rows for name in SLOTS) == len(timed)
-    keys = [(row["job"], row["start_us"], row["executor"], row["outcome"]) for row in rows]
-    assert keys == sorted(set(keys))
+    rows = [row for part in by_slot.values() for row in part]
+    for part in ([row for row in rows if row["job"] != ALL_JOBS], [row for row in rows if row["job"] == ALL_JOBS]):
+        assert sum(row["runs"] for row in part) == len(ended)
+        assert sum(row["timed"] for row in part) == len(timed)
+        assert sum(row["duration_us"] for row in part) == sum(end.duration_us or 0 for end in timed)
+        assert sum(row["lateness_us"] for row in part) == sum(end.lateness_us for end in timed)
+        assert sum(row.get(name, 0) for row in part for name in SLOTS) == len(timed)
+    for slot_name, part in by_slot.items():
+        keys = [(row["job"], row["start_us"], row["executor"], row["outcome"]) for row in part]
+        assert keys == sorted(set(keys))
+        assert all(set(SLOTS) & row.keys() == ({slot_name} if slot_name else set()) for row in part)
+    assert list(by_slot) == sorted(by_slot)
     assert all(row["start_us"] % step_us == 0 for row in rows)
 
 
@@ -143,7 +161,7 @@ def test_run_that_nobody_saw_end_has_no_duration(outcome: str) -> None:
     """It is counted, and its time is not."""
     values = run_record(make_end(outcome=outcome)).values
     assert ending(values).duration_us is None
-    assert add_up([ending(values)], HOUR_US)[0]["timed"] == 0
+    assert add_up([ending(values)], HOUR_US)[""][0]["timed"] == 0
 
 
 def test_run_is_added_up_by_when_it_ended_and_how_late_it_began() -> None:

@@ -23,6 +23,8 @@ def test_wheel_has_the_packages_their_types_and_the_examples(tmp_path: Path) -> 
         "shardsched/__main__.py",
         "shardsched/py.typed",
         "shardsched/demo/show.py",
+        "shardsched/history/migrations/env.py",
+        "shardsched/history/migrations/versions/v0003_days.py",
         "examples/pydoc_crawl.py",
         "examples/quickstart.py",
         "console/__init__.py",
