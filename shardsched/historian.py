@@ -67,6 +67,8 @@ class Historian:
         self._keeper.stop()
         self._tap.detach()
         self._recorder.close(CLOSE_S)
+        if self._database is not None:
+            self._database.close()
 
     def state(self) -> RecorderState:
         """Return where records go at present."""
