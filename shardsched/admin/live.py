@@ -59,20 +59,18 @@ class LiveFleet:
         registry: An open registry, which others may use too.
         paths: The namespace.
         clock: The machine's clocks.
+
+    Attributes:
         on_change: Called when the control plane changed, so that a look pays; on the registry's callback thread.
+        report_count: How often that was told; grows after a change of ours, a moment later.
     """
 
-    def __init__(
-        self,
-        registry: Registry,
-        paths: Paths,
-        clock: Clock = SYSTEM_CLOCK,
-        on_change: Callable[[], None] = _ignore,
-    ) -> None:
+    def __init__(self, registry: Registry, paths: Paths, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.on_change: Callable[[], None] = _ignore
+        self.report_count = 0
         self._registry = registry
         self._paths = paths
         self._clock = clock
-        self._on_change = on_change
         self._arrived = threading.Event()
         self._mirror = Mirror(registry, paths, self._note_report)
         self._reader = Reader(registry, paths)
@@ -159,9 +157,10 @@ class LiveFleet:
         return picture
 
     def _note_report(self) -> None:
+        self.report_count += 1
         if self._mirror.is_complete:
             self._arrived.set()
-            self._on_change()
+            self.on_change()
 
     def _take_changes(self, boot: float) -> set[str]:
         """Take note of jobs that came, went or changed; return them."""
