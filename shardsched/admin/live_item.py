@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from shardsched.admin.reader import is_abandoned, is_item_name, item_view
-from shardsched.core.item import MAX_ITEM_COUNT
+from shardsched.admin.reader import is_abandoned, item_view
+from shardsched.core.item import MAX_ITEM_COUNT, is_item_name
 from shardsched.core.view import ItemView
 
 if TYPE_CHECKING:

@@ -64,7 +64,11 @@ def _job(name: str, before: Picture, seen: SeenJob, crew: Crew, number: int, now
     items = [item for item in status.items if item.item < item_count(seen.entry)]
     sights = tuple(
         item_sight(
-            seen.views.get(one.item), status.state, is_owned=one.owner is not None, is_disabled=one.item in disabled
+            seen.views.get(one.item),
+            status.state,
+            is_owned=one.owner is not None,
+            is_disabled=one.item in disabled,
+            is_read=seen.attention.read_at is not None,
         )
         for one in items
     )

@@ -120,6 +120,12 @@ def since_number(picture: Picture, version: str | None) -> int | None:
     return seen if picture.oldest <= seen <= picture.number else None
 
 
+def changed_jobs(picture: Picture, version: str | None) -> tuple[LiveJob, ...]:
+    """Return the jobs that changed since a picture; all where that is not known."""
+    since = since_number(picture, version)
+    return tuple(job for job in picture.jobs.values() if since is None or job.changed > since)
+
+
 def change_text(picture: Picture, version: str | None) -> str:
     """Return what changed since a picture as JSON; all of it where that is not known (``"full": true``).
 
@@ -136,5 +142,5 @@ def change_text(picture: Picture, version: str | None) -> str:
         "executors": [one.as_json() for one in picture.executors] if picture.executors_changed > floor else None,
         "removed": [] if is_full else [name for name, number in picture.removed.items() if number > floor],
     }
-    jobs = ",".join(job.text for job in picture.jobs.values() if job.changed > floor)
+    jobs = ",".join(job.text for job in changed_jobs(picture, version))
     return f'{json.dumps(head, ensure_ascii=False, separators=(",", ":"))[:-1]},"jobs":[{jobs}]}}'

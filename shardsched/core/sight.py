@@ -46,6 +46,8 @@ class ItemSight(StrEnum):
     """Its job cannot be used as it is stored, or is being deleted."""
     UNREADABLE = "unreadable"
     """What is stored of it cannot be read."""
+    UNREAD = "unread"
+    """It has not been looked at yet."""
 
     @property
     def letter(self) -> str:
@@ -78,6 +80,7 @@ _LETTERS = {
     ItemSight.UNOWNED: "u",
     ItemSight.HELD: "h",
     ItemSight.UNREADABLE: "x",
+    ItemSight.UNREAD: "n",
 }
 _RUNNING = frozenset({ItemSight.RUNNING, ItemSight.FAILOVER})
 _PROBLEMS = frozenset(
@@ -102,7 +105,9 @@ _AFTER = {
 }
 
 
-def item_sight(view: ItemView | None, job: JobState, *, is_owned: bool, is_disabled: bool) -> ItemSight:
+def item_sight(
+    view: ItemView | None, job: JobState, *, is_owned: bool, is_disabled: bool, is_read: bool = True
+) -> ItemSight:
     """Return what an item looks like.
 
     Args:
@@ -110,9 +115,11 @@ def item_sight(view: ItemView | None, job: JobState, *, is_owned: bool, is_disab
         job: What its job is up to.
         is_owned: Whether somebody who lives owns it.
         is_disabled: Whether a person switched it off.
+        is_read: Whether it has been looked at yet.
     """
     if view is not None and view.marker is not None:
-        return ItemSight.FAILOVER if view.marker.attempt > 1 else ItemSight.RUNNING
+        failures = view.cursor.failures if view.cursor is not None else 0
+        return ItemSight.FAILOVER if view.marker.attempt > 1 + failures else ItemSight.RUNNING
     if job is JobState.HELD:
         return ItemSight.HELD
     if view is not None and view.fault is not None:
@@ -121,5 +128,11 @@ def item_sight(view: ItemView | None, job: JobState, *, is_owned: bool, is_disab
         return ItemSight.DISABLED
     if not is_owned:
         return ItemSight.PAUSED if job is JobState.PAUSED else ItemSight.UNOWNED
-    after = ItemSight.WAITING if view is None or view.cursor is None else _AFTER[view.cursor.state]
+    after = _after(view) if is_read else ItemSight.UNREAD
     return ItemSight.PAUSED if job is JobState.PAUSED and not after.is_problem else after
+
+
+def _after(view: ItemView | None) -> ItemSight:
+    if view is None or view.cursor is None:
+        return ItemSight.WAITING
+    return ItemSight.RETRY if view.cursor.is_retried else _AFTER[view.cursor.state]

@@ -45,6 +45,20 @@ def test_what_runs_is_shown_as_running(job: JobState, is_owned: bool, is_disable
     assert item_sight(marked(2), job, is_owned=is_owned, is_disabled=is_disabled) is ItemSight.FAILOVER
 
 
+def test_attempt_after_a_failure_is_no_failover() -> None:
+    """It is a retry; one more attempt than there were failures is what another left unfinished."""
+    marker = marked(2).marker
+    retried = Cursor(uid="u", state=ItemState.RUNNING, failures=1)
+    view = ItemView(cursor=retried, marker=marker)
+    assert item_sight(view, JobState.ENABLED, is_owned=True, is_disabled=False) is ItemSight.RUNNING
+
+
+def test_item_that_was_not_looked_at_is_not_said_to_wait() -> None:
+    """Nothing is claimed of it."""
+    for job, sight in ((JobState.ENABLED, ItemSight.UNREAD), (JobState.PAUSED, ItemSight.PAUSED)):
+        assert item_sight(None, job, is_owned=True, is_disabled=False, is_read=False) is sight
+
+
 @pytest.mark.parametrize(
     ("view", "job", "is_owned", "is_disabled", "sight"),
     [
@@ -58,6 +72,13 @@ def test_what_runs_is_shown_as_running(job: JobState, is_owned: bool, is_disable
         (ended(ItemState.FAILED), JobState.PAUSED, True, False, ItemSight.FAILED),
         (ended(ItemState.FAILED), JobState.HELD, True, True, ItemSight.HELD),
         (ended(ItemState.RUNNING), JobState.ENABLED, True, False, ItemSight.LOST),
+        (
+            ItemView(cursor=Cursor(uid="u", state=ItemState.FAILED, failures=1, retry_at=NOON)),
+            JobState.ENABLED,
+            True,
+            False,
+            ItemSight.RETRY,
+        ),
         (ItemView(fault="bad"), JobState.ENABLED, True, True, ItemSight.UNREADABLE),
         (ItemView(fault="bad"), JobState.HELD, True, True, ItemSight.HELD),
     ],
