@@ -197,7 +197,9 @@ class Fleet:
         )
 
     def _rest(self, seconds: float) -> None:
-        """Wait until it is time to look again: sooner if somebody asks, or there is news."""
+        """Wait until it is time to look again: sooner if somebody asks, there is news, or not all has been read."""
+        if self._sight.picture is not None and not self._sight.picture.is_filled:
+            seconds = min(seconds, _GATHER_S)
         self._changed.wait_for(lambda: self._is_closed or self._is_asked, min(_GATHER_S, seconds))
         self._changed.wait_for(lambda: self._is_closed or self._is_asked or self._is_news, max(seconds - _GATHER_S, 0))
 
