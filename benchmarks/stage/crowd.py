@@ -110,25 +110,32 @@ class Crowd:
             items=self.size.items,
             paused=self._random.random() < 0.01,
         )
-        owners: dict[str, list[int]] = {}
-        for item in range(self.size.items):
-            owners.setdefault(self._owner(name, item), []).append(item)
-        assignment = Assignment(
-            uid=name,
-            layouts=(Layout(items=self.size.items, config=0),),
-            owners={owner: tuple(items) for owner, items in owners.items()},
-        )
         cursors = [
             Create(self._paths.cursor(name, item), encode_cursor(self._ended(name, item)))
             for item in range(self.size.items)
         ]
         return [
             Create(self._paths.job(name), encode_job(config)),
-            Create(self._paths.assignment(name), encode_assignment(assignment)),
+            Create(self._paths.assignment(name), self._assignment(name)),
             Create(self._paths.cursors(name)),
             Create(self._paths.markers(name)),
             *cursors,
         ]
+
+    def _assignment(self, name: str, shift: int = 0) -> bytes:
+        owners: dict[str, list[int]] = {}
+        for item in range(self.size.items):
+            owners.setdefault(self._owner(name, item + shift), []).append(item)
+        assignment = Assignment(
+            uid=name,
+            layouts=(Layout(items=self.size.items, config=0),),
+            owners={owner: tuple(items) for owner, items in owners.items()},
+        )
+        return encode_assignment(assignment)
+
+    def move(self, job: str, shift: int) -> None:
+        """Give each item of a job to another executor."""
+        self._write([Put(self._paths.assignment(job), self._assignment(job, shift))])
 
     def _owner(self, job: str, item: int) -> str:
         return self.executors[(len(job) + sum(map(ord, job[-4:])) + item) % len(self.executors)]
