@@ -55,7 +55,12 @@ def init_views(app: Flask) -> None:
         zone_name=locale.zone_name,
     )
     app.jinja_env.filters.update(
-        ago=locale.ago_text, attributes=attributes, clock=locale.time_text, json_block=json_block, span=locale.span_text
+        ago=locale.ago_text,
+        attributes=attributes,
+        clock=locale.time_text,
+        json_block=json_block,
+        json_text=json_text,
+        span=locale.span_text,
     )
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
@@ -110,7 +115,11 @@ def _now() -> datetime:
 
 def json_block(value: Any) -> Markup:
     """Return JSON that may stand in a ``<script type="application/json">``: nothing in it can end the element."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def json_text(text: str) -> Markup:
+    """Return a text that is JSON already, as `json_block` does."""
     safe = text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     return Markup(safe)  # noqa: S704 - no character that means anything in HTML is left
 

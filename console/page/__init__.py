@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from console.page import audit, docs, health, home, login, preference, profile, search, setup, token, user
+from console.page import (
+    audit,
+    docs,
+    health,
+    home,
+    login,
+    map,
+    overview,
+    preference,
+    profile,
+    search,
+    setup,
+    token,
+    user,
+)
 
 if TYPE_CHECKING:
     from flask import Flask
 
 BLUEPRINTS = (
     home.blueprint,
+    overview.blueprint,
+    map.blueprint,
     setup.blueprint,
     login.blueprint,
     preference.blueprint,

@@ -177,4 +177,5 @@ document.addEventListener("keydown", (event) => {
   if (event.key in moves) move(moves[event.key]);
   else if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
 });
+window.shell = { toast, answered, isHeld };
 showLive();

@@ -154,10 +154,10 @@ class StatusCollector:
         members = self._reader.members()
         views = self._reader.items(entries)
         now = self._clock.now()
-        statuses = tuple(_job_status(entry, members, views[name], now) for name, entry in sorted(entries.items()))
-        loads, tally = self._reader.loads(names), _Tally.of(statuses)
+        statuses = tuple(job_status(entry, members, views[name], now) for name, entry in sorted(entries.items()))
+        loads, tally = self._reader.loads(names), Tally.of(statuses)
         executors = tuple(
-            _executor_status(name, members, loads.get(name), tally, is_present=name in names)
+            executor_status(name, members, loads.get(name), tally, is_present=name in names)
             for name in sorted(set(names) | set(drained))
         )
         return FleetStatus(at=now, leader=members.leader, executors=executors, jobs=statuses)
@@ -172,14 +172,15 @@ class StatusCollector:
         entry = self._reader.entry(name)
         members = self._reader.members()
         views = self._reader.items({name: entry})[name]
-        status = _job_status(entry, members, views, self._clock.now())
+        status = job_status(entry, members, views, self._clock.now())
         uid = entry.config.uid if entry.config else None
         saved = {item: _checkpoint_status(node, uid) for item, node in self._reader.checkpoints(name)}
         items = tuple(replace(item, checkpoint=saved.get(item.item)) for item in status.items)
         return replace(status, items=items) if saved else status
 
 
-def _job_status(entry: JobEntry, fleet: FleetView, views: Mapping[int, ItemView], now: datetime) -> JobStatus:
+def job_status(entry: JobEntry, fleet: FleetView, views: Mapping[int, ItemView], now: datetime) -> JobStatus:
+    """Return one job as it stands, made of what was read."""
     verdict = judge(entry, fleet)
     owners = live_owners(entry.assignment, fleet)
     by_item = {item: name for name, items in owners.items() for item in items}
@@ -232,14 +233,17 @@ def _next_fire(entry: JobEntry, now: datetime) -> datetime | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tally:
+class Tally:
     """Items by executor, counted once for all executors."""
 
     owned: Counter[str]
+    """How many each owns."""
     running: Counter[str]
+    """How many each runs."""
 
     @classmethod
-    def of(cls, jobs: Iterable[JobStatus]) -> _Tally:
+    def of(cls, jobs: Iterable[JobStatus]) -> Tally:
+        """Count them."""
         owned: Counter[str] = Counter()
         running: Counter[str] = Counter()
         for job in jobs:
@@ -248,9 +252,10 @@ class _Tally:
         return cls(owned, running)
 
 
-def _executor_status(
-    name: str, fleet: FleetView, load: LoadReport | None, tally: _Tally, *, is_present: bool
+def executor_status(
+    name: str, fleet: FleetView, load: LoadReport | None, tally: Tally, *, is_present: bool
 ) -> ExecutorStatus:
+    """Return one executor as it stands, made of what was read."""
     record, drain = fleet.executors.get(name), fleet.drained.get(name)
     state, reason = _executor_state(record, drain, is_present=is_present)
     return ExecutorStatus(

@@ -76,6 +76,7 @@ def console(ctx: click.Context, *, host: str, port: int, log_json: bool, history
 def _connect(url: str, namespace: str) -> Link:
     from console.fleet import Link  # noqa: PLC0415 - in the process that serves
     from shardsched.admin import Admin  # noqa: PLC0415
+    from shardsched.admin.live import LiveFleet  # noqa: PLC0415
     from shardsched.errors import ShardschedError  # noqa: PLC0415
     from shardsched.registry.url import open_registry  # noqa: PLC0415
 
@@ -85,7 +86,8 @@ def _connect(url: str, namespace: str) -> Link:
     except ShardschedError:
         client.close()
         raise
-    return Link(admin=Admin(client, Paths(namespace)), close=client.close)
+    paths = Paths(namespace)
+    return Link(admin=Admin(client, paths), live=LiveFleet(client, paths), close=client.close)
 
 
 def _history_url(place: Place, history: str | None) -> str:

@@ -174,6 +174,11 @@ class History:
         with self.database.reading() as connection:
             return statistic.series(connection, self._namespace, metric, times, job)
 
+    def totals(self, of: Ranked, *, since: datetime) -> dict[str, Sum]:
+        """Return, by name, the runs that ended since then of each job or executor that has some; as in `summary`."""
+        with self.database.reading() as connection:
+            return statistic.totals(connection, self._namespace, since, self._clock.now(), of)
+
     def top(self, by: Ranking, of: Ranked, n: int, since: datetime) -> tuple[Standing, ...]:
         """Return the jobs or executors that lead a ranking of the runs that ended since then; since as in `summary`.
 

@@ -81,6 +81,13 @@ def total(connection: Connection, namespace: str, since: datetime, now: datetime
     return sums.get(namespace) or Sum()
 
 
+def totals(connection: Connection, namespace: str, since: datetime, now: datetime, of: Ranked) -> dict[str, Sum]:
+    """Return the runs that ended since then of each job or executor that has some, without histograms."""
+    table, since_us = _since(since, now)
+    name = (table.c.job if of is Ranked.JOBS else table.c.executor).label("name")
+    return _sums(connection, table, name, _where(table, namespace, since_us, None), with_slots=False)
+
+
 def top(
     connection: Connection, namespace: str, since: datetime, now: datetime, by: Ranking, of: Ranked, count: int
 ) -> tuple[Standing, ...]:

@@ -8,17 +8,23 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shardsched.core.fire import ItemState
 from shardsched.people import People
 from shardsched.people.audit import AuditEntry, Result
 from shardsched.people.role import Role
 from tests.console.page import Window, chromium, served
 from tests.console.site import PASSWORD, Site
+from tests.console.troupe import Troupe
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 FOLDER = Path(tempfile.gettempdir()) / "console-shots"
 PAGES = {
+    "overview": "/overview",
+    "map": "/map",
+    "map-owner": "/map?by=executor",
+    "map-item": "/map/item?job=news&item=1",
     "profile": "/profile",
     "users": "/users",
     "user-new": "/users/new",
@@ -53,8 +59,29 @@ def fill(site: Site) -> None:
     site.people.audit.begin(
         AuditEntry(actor="", action="session.failed", kind="user", object="root", result=Result.REFUSED)
     )
+    _play(Troupe(site))
     site.people.tokens.create(admin, "deploy pipeline", Role.OPERATOR, scope="news-*")
     site.people.tokens.create(site.user("viewer", "bob"), "grafana", Role.VIEWER)
+
+
+def _play(troupe: Troupe) -> None:
+    """Have a small fleet do this and that."""
+    names = ("crawler-a", "crawler-b", "crawler-c")
+    for name in names:
+        troupe.join(name, slots=16)
+    troupe.lead(names[0])
+    for number, job in enumerate(("news", "shop-prices", "weibo-hot", "\u6293\u53d6-\u65b0\u95fb", "a" * 100, "stock")):
+        count = 4 + 2 * number
+        owners = {name: tuple(range(place, count, 3)) for place, name in enumerate(names)}
+        troupe.job(job, owners, items=count, cron=f"*/{5 + number} * * * *", item_params={1: "region=north"})
+        for item in range(count):
+            state = ItemState.FAILED if (item + number) % 9 == 8 else ItemState.DONE
+            troupe.write_cursor(job, item, state=state, executor=names[item % 3], message="HTTP 503 from the site")
+    for item in (0, 1, 3):
+        troupe.claim("news", item, names[item % 3], attempt=1)
+    troupe.admin.jobs.pause("stock")
+    troupe.job("gpu-render", {}, labels={"gpu": "yes"}, items=3)
+    troupe.admin.executors.drain(names[2], by="li.wei", reason="new disk")
 
 
 def take(site: Site, browser: Browser, wanted: list[str]) -> None:

@@ -14,6 +14,7 @@ from console.fleet import Link
 from console.password import Passwords
 from console.setting import ConsoleSettings
 from shardsched.admin import Admin
+from shardsched.admin.live import LiveFleet
 from shardsched.core.paths import Paths
 from shardsched.errors import RegistryUnavailableError
 from shardsched.history.query import History
@@ -78,7 +79,11 @@ class Site:
             raise RegistryUnavailableError("the registry is away, says the test")
         registry = MemoryRegistry(self.store)
         registry.open()
-        return Link(admin=Admin(registry, self.paths, self.clock), close=registry.close)
+        return Link(
+            admin=Admin(registry, self.paths, self.clock),
+            live=LiveFleet(registry, self.paths, self.clock),
+            close=registry.close,
+        )
 
     def user(self, role: str = "admin", name: str = "") -> User:
         """Return the user of a role, made when first asked for; named after it unless told otherwise."""

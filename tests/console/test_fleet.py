@@ -9,6 +9,7 @@ import pytest
 
 from console.fleet import Fleet, Link
 from shardsched.admin import Admin
+from shardsched.admin.live import LiveFleet
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.core.paths import Paths
 from shardsched.errors import RegistryUnavailableError
@@ -36,18 +37,18 @@ class Line:
         """Reach it, unless it is cut; wait at the gate."""
         if self.is_cut:
             raise RegistryUnavailableError("it is cut")
-        admin = Admin(self.registry, Paths("fleet"))
-        status = admin.status
+        live = LiveFleet(self.registry, Paths("fleet"))
+        really_look = live.look
 
         def look() -> object:
             self.looks += 1
             self.gate.wait(10)
             if self.is_cut:
                 raise RegistryUnavailableError("it is cut")
-            return status()
+            return really_look()
 
-        admin.status = look  # type: ignore[method-assign, assignment]  # the registry's answers, as the test wants them
-        return Link(admin=admin, close=self.registry.close)
+        live.look = look  # type: ignore[method-assign, assignment]  # the registry's answers, as the test wants them
+        return Link(admin=Admin(self.registry, Paths("fleet")), live=live, close=self.registry.close)
 
 
 @pytest.fixture

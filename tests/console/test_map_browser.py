@@ -1,0 +1,119 @@
+"""The shard map and the overview in a real browser."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from shardsched.core.fire import ItemState
+from tests.console.page import Window, served
+from tests.console.site import PASSWORD
+from tests.console.troupe import HOSTILE_NAMES, Troupe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+    from tests.console.site import Site
+
+
+@pytest.fixture
+def troupe(site: Site) -> Iterator[Troupe]:
+    """Two executors and some jobs, one of which has failed, one that nobody owns."""
+    made = Troupe(site)
+    made.join("crawler-a")
+    made.join("crawler-b")
+    made.lead("crawler-a")
+    made.job("news", {"crawler-a": (0, 2), "crawler-b": (1, 3)}, items=4)
+    made.job("shop", {"crawler-a": (0,), "crawler-b": (1,)}, items=2, cron="*/10 * * * *")
+    made.job("alone", {"nobody": (0,)})
+    made.write_cursor("shop", 1, state=ItemState.FAILED, message="HTTP 503")
+    made.claim("news", 1, "crawler-b")
+    yield made
+    made.close()
+
+
+def test_map_is_walked_by_keys_and_watched_while_an_executor_leaves(site: Site, troupe: Troupe, window: Window) -> None:
+    """Cells follow the fleet; the drawer opens and closes by keys, acts, and gives the focus back."""
+    page = window.page
+    window.sign_in(site.user("operator").name, PASSWORD)
+    page.goto("/map")
+    cell = page.get_by_role("gridcell", name="news item 1: Running, owner 2 crawler-b")
+    expect(cell).to_have_class(re.compile("s-running"))
+    page.get_by_role("gridcell", name=re.compile("^alone item 0: Unowned")).focus()
+    for key in ("ArrowDown", "ArrowRight", "End", "Home", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(cell).to_be_focused()
+    page.keyboard.press("Enter")
+    drawer = page.get_by_role("dialog")
+    expect(drawer).to_contain_text("attempt 1")
+    drawer.get_by_role("button", name="Disable item").click()
+    expect(page.get_by_role("status")).to_contain_text("Item 1 of news is disabled.")
+    expect(drawer.get_by_role("button", name="Enable item")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(cell).to_be_focused()
+    assert troupe.config("news").disabled_items == (1,)
+
+    page.get_by_role("button", name="crawler-a", exact=False).first.click()
+    expect(cell).to_have_class(re.compile("is-dim"))
+    expect(page).to_have_url(re.compile("owner=1"))
+    page.get_by_role("button", name="crawler-a", exact=False).first.click()
+
+    troupe.leave("crawler-b")
+    troupe.assign("news", {"crawler-a": (0, 1, 2, 3)})
+    troupe.assign("shop", {"crawler-a": (0, 1)})
+    moved = page.get_by_role("gridcell", name=re.compile("^news item 3: Waiting, owner 1 crawler-a"))
+    expect(moved).to_have_class(re.compile("is-moved"))
+    expect(page.locator("#exec-2")).to_contain_text("offline")
+
+
+def test_filters_choose_the_jobs_and_stay_in_the_address(site: Site, troupe: Troupe, window: Window) -> None:
+    """By text, by problems, by state; what matches nothing says so; colour by executor."""
+    page = window.page
+    window.sign_in(site.user("viewer").name, PASSWORD)
+    page.goto("/map")
+    names = page.locator(".map-body .map-job b")
+    expect(names).to_have_text(["alone", "news", "shop"])
+    page.get_by_label("Problems only").check()
+    expect(names).to_have_text(["alone", "shop"])
+    page.get_by_role("button", name="Failed").click()
+    expect(names).to_have_text(["shop"])
+    page.reload()
+    expect(names).to_have_text(["shop"])
+    page.get_by_label("Filter jobs").fill("nothing")
+    expect(page.get_by_text("No job matches")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
+    expect(names).to_have_count(3)
+    page.get_by_text("Executor", exact=True).click()
+    expect(page.locator("#map")).to_have_class(re.compile("by-owner"))
+    run = page.get_by_role("button", name="Run all items of news now: Needs the role Operator")
+    expect(run).to_have_attribute("aria-disabled", "true")
+    page.goto("/overview")
+    expect(page.get_by_text("HTTP 503")).to_be_visible()
+    page.get_by_role("button", name="Show as table").click()
+    expect(page.locator("#chart-table td").first).to_be_visible()
+
+
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("zh-CN", "dark")])
+def test_pages_are_accessible(site: Site, troupe: Troupe, browser: Browser, language: str, theme: str) -> None:
+    """Also with names that are HTML, with the drawer open, and coloured by executor."""
+    for name in HOSTILE_NAMES:
+        troupe.put(troupe.paths.job(name), b"{")
+    wrong: dict[str, list[str]] = {}
+    options = {"locale": language, "color_scheme": theme}
+    with served(site.app) as address, Window.open(browser, address, **options) as window:
+        window.sign_in(site.user("operator").name, PASSWORD)
+        for path in ("/overview", "/map/item?job=news&item=1", "/map?by=executor"):
+            window.page.goto(path)
+            window.page.wait_for_selector(".cell, .uplot, .facts")
+            wrong[path] = window.axe()
+        window.page.goto("/map")
+        window.page.locator(".map-body .cell").first.click()
+        window.page.wait_for_selector("#item-body .facts")
+        wrong["drawer"] = window.axe()
+        assert window.faults == []
+    assert {path: found for path, found in wrong.items() if found} == {}
