@@ -81,24 +81,25 @@ def total(connection: Connection, namespace: str, since: datetime, now: datetime
     return sums.get(namespace) or Sum()
 
 
-def totals(connection: Connection, namespace: str, since: datetime, now: datetime, of: Ranked) -> dict[str, Sum]:
-    """Return the runs that ended since then of each job or executor that has some, without histograms."""
-    table, since_us = _since(since, now)
-    name = (table.c.job if of is Ranked.JOBS else table.c.executor).label("name")
-    return _sums(connection, table, name, _where(table, namespace, since_us, None), with_slots=False)
-
-
-def top(
-    connection: Connection, namespace: str, since: datetime, now: datetime, by: Ranking, of: Ranked, count: int
-) -> tuple[Standing, ...]:
-    """Return the jobs or executors that lead a ranking of the runs that ended since then."""
+def totals(
+    connection: Connection, namespace: str, since: datetime, now: datetime, of: Ranked, *, with_slots: bool = False
+) -> dict[str, Sum]:
+    """Return the runs that ended since then of each job or executor that has some, with histograms if told."""
     sums: dict[Any, Sum] = {}
     for span in _spans(since, now):
         columns = span.table.c
         is_total = columns.job == ALL_JOBS
         name, those = (columns.job, ~is_total) if of is Ranked.JOBS else (columns.executor, is_total)
         where = [columns.namespace == namespace, those]
-        _add(connection, sums, name.label("name"), span, where, with_slots=by is Ranking.SLOW)
+        _add(connection, sums, name.label("name"), span, where, with_slots=with_slots)
+    return sums
+
+
+def top(
+    connection: Connection, namespace: str, since: datetime, now: datetime, by: Ranking, of: Ranked, count: int
+) -> tuple[Standing, ...]:
+    """Return the jobs or executors that lead a ranking of the runs that ended since then."""
+    sums = totals(connection, namespace, since, now, of, with_slots=by is Ranking.SLOW)
     standings = [Standing(name=name, value=by.of(total), total=total) for name, total in sums.items()]
     ranked = sorted((one for one in standings if one.value > 0), key=lambda one: (-one.value, one.name))
     return tuple(ranked[:count])
