@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from shardsched.errors import HistoryError
@@ -31,6 +32,10 @@ def judge(observer: HistoryObserver, runs: Sequence[RecordedRun], strikes: Seque
         with contextlib.suppress(AssertionError):
             wait_until(lambda: not faults(), "the history to be complete", patience_s)
         rows = observer.rows()
+        observer.figures = {
+            "rows": dict(Counter(str(row.outcome) for row in rows)),
+            "dropped": sum(drop.count for drop in observer.drops()),
+        }
         unsteady = {name for strike in strikes if strike.fault.startswith("clock") for name in strike.victims}
         # The figures of a time to come, by a clock that was ahead, are not asked for.
         counted = [] if unsteady else uncounted(rows, observer.counts())

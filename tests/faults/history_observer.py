@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
@@ -36,10 +36,12 @@ class HistoryObserver:
 
     Attributes:
         seen: The samples by run id.
+        figures: What it held in the end.
     """
 
     def __init__(self, url: str) -> None:
         self.seen: dict[str, int] = {}
+        self.figures: dict[str, Any] = {}
         self._history = History(url, namespace=NAMESPACE)
         self._count = 0
         self._ending = threading.Event()
