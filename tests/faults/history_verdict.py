@@ -92,7 +92,7 @@ def _untrue(run: RecordedRun, row: RunRow | None, strikes: Sequence[Strike], dro
         )
         return "" if is_dropped or is_forgotten else "no row, and nobody counted it"
     if row.outcome is None:
-        return "" if is_dropped else "no outcome"
+        return "no outcome"
     told = (row.job, row.item, row.items, row.fire, row.cause, row.attempt, row.executor, row.token)
     if told != (run.job, run.item, run.items, run.fire, run.cause, run.attempt, run.executor, run.token):
         return f"it is told as {told}"

@@ -85,6 +85,7 @@ def test_missing_row_is_seen_unless_it_was_counted_or_died_with_its_executor() -
     assert len(found(CUT_DOWN, None, struck(Kind.SILENT, begun_at=9.5))) == 1
     assert found(CUT_DOWN, None, struck(Kind.KILLED, begun_at=9.5)) == []
     assert found(ENDED, None, None, DROP) == []
+    assert found(ENDED, make_row("lost"), None, DROP) == []
     assert len(found(ENDED, None, None, replace(DROP, executor="e2"))) == 1
     assert len(found(ENDED, None, None, replace(DROP, since=20.0, until=30.0))) == 1
     assert len(found(ENDED, None, None, replace(DROP, count=0))) == 1
@@ -92,7 +93,7 @@ def test_missing_row_is_seen_unless_it_was_counted_or_died_with_its_executor() -
 
 def test_row_without_an_outcome_or_of_another_run_is_seen() -> None:
     """Nothing stays open, nothing is mixed up, nothing is told twice or made up."""
-    assert len(found(ENDED, make_row(None), struck(Kind.KILLED))) == 1
+    assert len(found(ENDED, make_row(None), struck(Kind.KILLED), DROP)) == 1
     assert len(found(ENDED, make_row(item=1))) == 1
     assert len(found(ENDED, make_row(executor="e2"))) == 1
     assert len(untrue([ENDED], [make_row(), make_row()], [], [])) == 1
