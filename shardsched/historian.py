@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from shardsched.errors import HistoryError
 from shardsched.history.engine import Database
-from shardsched.history.recorder import NullRecorder, Recorder
+from shardsched.history.recorder import NullRecorder, Recorder, Storing
 from shardsched.history.retention import prune
-from shardsched.history.sweep import sweep_lost
+from shardsched.history.sweep import open_run_ids, sweep_lost
 from shardsched.loop.chronicle import Chronicle
 from shardsched.loop.event_tap import EventTap
 from shardsched.settings import NO_HISTORY
@@ -31,6 +31,8 @@ SWEEP_S = 15.0
 """Between two looks of the leader for runs whose executors are gone."""
 PRUNE_S = 3_600.0
 """Between two clearings of what is old."""
+UNTOLD_END = "how it ended was told while neither the history database nor the disk took anything"
+"""What a run says whose end was given up."""
 CLOSE_S = 3.0
 """How long the last records may take to reach the database; what is left then is kept on disk."""
 
@@ -51,6 +53,7 @@ class Historian:
         self.chronicle = Chronicle(self._recorder, clock)
         self._database = None if settings.history == NO_HISTORY else Database(settings.history)
         self._prunes_at = clock.boot() + PRUNE_S
+        self._settled_count = 0
         self._ending = threading.Event()
         self._keeper = Worker("shardsched-history", self._keep_order)
 
@@ -75,15 +78,29 @@ class Historian:
         return self._recorder.state()
 
     def _keep_order(self) -> float:
-        """As the leader, mark lost runs and let old rows go; in a thread of its own, since a database may be slow."""
-        leader = self._mirror.fleet().leader if self._mirror.is_complete else None
-        if self._database is not None and leader is not None and leader.name == self._settings.name:
+        """Close what was given up and, as the leader, all that is lost or old; a database may be slow."""
+        if self._database is not None and self._mirror.is_complete:
+            leader = self._mirror.fleet().leader
             try:
-                self._sweep(self._database)
-                self._prune(self._database)
+                self._close_dropped(self._database)
+                if leader is not None and leader.name == self._settings.name:
+                    self._sweep(self._database)
+                    self._prune(self._database)
             except HistoryError as error:
                 logger.debug("the history is not put in order for now: %s", error)
         return SWEEP_S
+
+    def _close_dropped(self, database: Database) -> None:
+        """Have our runs marked as lost whose ends were given up; nobody else does, as long as we live."""
+        state = self._recorder.state()
+        own = self._mirror.fleet().executors.get(self._settings.name)
+        if own is None or state.storing is not Storing.CONNECTED or state.dropped_count == self._settled_count:
+            return
+        for run_id in open_run_ids(database, self._settings.namespace, own.incarnation):
+            # Of one that is not running its end was told before this, and counts if it was not given up.
+            if not self.chronicle.is_running(run_id):
+                self._recorder.lost(run_id, self._clock.now(), UNTOLD_END)
+        self._settled_count = state.dropped_count
 
     def _sweep(self, database: Database) -> None:
         now = self._clock.now()

@@ -61,6 +61,20 @@ def sweep_lost(
         place = (rows[-1][0], rows[-1][1])
 
 
+def open_run_ids(database: Database, namespace: str, incarnation: str) -> list[str]:
+    """Return the runs that one session of an executor told of as begun, and not as ended.
+
+    Raises:
+        HistoryUnavailableError: No answer.
+        HistorySchemaError: The tables are not ours.
+    """
+    statement = select(RUNS.c.run_id).where(
+        RUNS.c.namespace == namespace, RUNS.c.outcome.is_(None), RUNS.c.incarnation == incarnation
+    )
+    with database.reading() as connection:
+        return list(connection.execute(statement).scalars())
+
+
 def _lose(database: Database, namespace: str, run_ids: Collection[str], now_us: int) -> int:
     statement = (
         lose_statement()

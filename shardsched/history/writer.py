@@ -123,13 +123,17 @@ class Writer:
         while not self._is_abandoned:
             tellings = self._intake.take(MAX_TOGETHER, self._wake_at())
             if self._intake.is_ending and not tellings:
+                self._tell_loss_at = 0.0
+                self._tell_loss()
                 return
             self._bring_guarded(tellings)
 
     def _wake_at(self) -> float | None:
         if self._retry_at is not None:
             return self._retry_at
-        return 0.0 if self._spool.size_bytes else None
+        if self._spool.size_bytes:
+            return 0.0
+        return self._tell_loss_at if self.tally.untold() is not None else None
 
     def _bring_guarded(self, tellings: Sequence[Telling]) -> None:
         try:

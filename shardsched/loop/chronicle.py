@@ -31,6 +31,11 @@ class Chronicle:
             self._rows[row.run_id] = row
         self._recorder.queued(row)
 
+    def is_running(self, run_id: str) -> bool:
+        """Whether a run was told of as begun, and not as ended."""
+        with self._lock:
+            return run_id in self._rows
+
     def started(self, event: RunStarted) -> None:
         """Tell that its handler begins."""
         now = self._clock.now()
@@ -44,7 +49,7 @@ class Chronicle:
     def ended(self, event: RunEnded) -> None:
         """Tell how it ended, with everything that is known of it."""
         with self._lock:
-            row = self._rows.pop(event.run_id, None)
+            row = self._rows.get(event.run_id)
         if row is None:
             return
         ended = replace(
@@ -63,6 +68,9 @@ class Chronicle:
             stats=event.stats,
         )
         self._recorder.ended(ended)
+        # Only now: whoever finds that it does not run any more may rely on its end having been told before.
+        with self._lock:
+            del self._rows[event.run_id]
 
 
 def _row(claimed: Claimed) -> RunRow:

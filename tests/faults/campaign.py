@@ -10,6 +10,9 @@ from shardsched.admin.document import job_details
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.core.cron import parse_cron
 from shardsched.errors import ShardschedError
+from tests.faults.history_judge import judge
+from tests.faults.history_observer import HistoryObserver
+from tests.faults.history_verdict import nagging
 from tests.faults.log_tail import LogTail, RunTail, SaveTail, Tail
 from tests.faults.nemesis import FAULTS
 from tests.faults.observer import Observer
@@ -59,12 +62,14 @@ class Campaign:
     _saves: SaveTail = field(init=False)
     _logs: list[LogTail] = field(default_factory=list)
     observer: Observer = field(init=False)
+    history: HistoryObserver = field(init=False)
 
     def __post_init__(self) -> None:
         self._record = RunTail(self.site.fleet.record)
         self._saves = SaveTail(self.site.fleet.record)
         self._logs = [LogTail(Tail(self.site.log(name))) for name in NAMES]
         self.observer = Observer(self.site)
+        self.history = HistoryObserver(self.site.archive.url)
 
     # The course of it
 
@@ -76,6 +81,7 @@ class Campaign:
             self._armed[name] = self._armed_at(name)
         self._settle("start", boot_s())
         self.observer.start()
+        self.history.start()
 
     def available(self) -> list[str]:
         """Return the names of the faults that can be made here."""
@@ -123,7 +129,11 @@ class Campaign:
         self._wait_for(self._is_idle, "all items to end")
         self.observer.stop()
         self._look_through()
-        for line in (*losses(self.targets()), *strays(self.schedules, self.runs())):
+        for line in (
+            *losses(self.targets()),
+            *strays(self.schedules, self.runs()),
+            *judge(self.history, self.runs(), self.strikes, self.site.t_s),
+        ):
             self._find(line)
 
     def _wait_for(self, condition: Callable[[], bool], what: str) -> None:
@@ -131,6 +141,11 @@ class Campaign:
             wait_until(condition, what, PATIENCE_S)
         except AssertionError as error:
             self._find(f"{error}: {[run.run for run in self.runs() if run.end is None][-5:]}")
+
+    def stop_looking(self) -> None:
+        """Have nothing more looked at, whatever came of it."""
+        self.observer.stop()
+        self.history.stop()
 
     def runs(self) -> list[RecordedRun]:
         """Return all recorded runs so far."""
@@ -201,6 +216,10 @@ class Campaign:
         except AssertionError:
             self._find(f"after {what} {sorted(idle_executors())} run nothing again for {PATIENCE_S:g} s")
             return
+        if any(strike.kind is Kind.BESIDE for strike in strikes):
+            late = self.history.await_all(self.runs, since)
+            if late:
+                self._find(f"after {what} nothing of {late} comes into the history for {PATIENCE_S:g} s")
         for strike in strikes:
             strike.settled_at = boot_s()
 
@@ -251,6 +270,7 @@ class Campaign:
             *self._saves.states().faults,
             *self.observer.faults,
             *(error for log in self._logs for error in log.errors),
+            *(line for name, log in zip(NAMES, self._logs, strict=True) for line in nagging(name, log.events)),
             *self.site.unexpected_ends(),
         ]
         for line in everything:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import missing
 from tests.faults import report
+from tests.faults.archive import archive_server
 from tests.faults.campaign import Campaign
 from tests.faults.soak import ensemble_in, site_on
 from tests.zookeeper_server import ZooKeeperMissingError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.registry.postgres_server import PostgresServer
     from tests.zookeeper_server import Ensemble
 
 
@@ -31,10 +33,26 @@ def ensemble(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ensemble]:
         missing(str(error))
 
 
+@pytest.fixture(scope="session")
+def history_server() -> Iterator[PostgresServer | None]:
+    """A PostgreSQL server for histories, if there is one; every test leaves it running."""
+    with archive_server() as server:
+        yield server
+
+
 @pytest.fixture
-def campaign(ensemble: Ensemble, tmp_path: Path) -> Iterator[Callable[[int], Campaign]]:
+def is_in_file() -> bool:
+    """Whether the history is in a file although there is a server; tests say so with a parameter."""
+    return False
+
+
+@pytest.fixture
+def campaign(
+    ensemble: Ensemble, history_server: PostgresServer | None, is_in_file: bool, tmp_path: Path
+) -> Iterator[Callable[[int], Campaign]]:
     """Opens a campaign under a seed; its story and picture are written at the end, whatever came of it."""
-    with site_on(ensemble, tmp_path / "fleet", chroot=f"/faults-{uuid.uuid4().hex[:12]}") as site:
+    server = None if is_in_file else history_server
+    with site_on(ensemble, tmp_path / "fleet", server, chroot=f"/faults-{uuid.uuid4().hex[:12]}") as site:
         opened: list[tuple[Campaign, int]] = []
 
         def open_campaign(seed: int) -> Campaign:
@@ -45,5 +63,5 @@ def campaign(ensemble: Ensemble, tmp_path: Path) -> Iterator[Callable[[int], Cam
 
         yield open_campaign
         for made, seed in opened:
-            made.observer.stop()
+            made.stop_looking()
             report.write(made, seed, tmp_path)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from tests.faults.history_verdict import PROCESS_BEGUN
 from tests.faults.targets import MissedFires
 from tests.fleet.fleet_record import RecordedRun, _begun
 from tests.fleet.saved_record import SAVES, SavedStates
@@ -69,6 +70,7 @@ class SaveTail:
         return self._states.see(self._tail.lines())
 
 
+_HISTORY_EVENTS = frozenset({"history_away", "history_back", "history_dropped", PROCESS_BEGUN})
 _BAD_EVENTS = frozenset({"loop_failed", "callback_failed", "record_corrupt", "job_held"})
 
 
@@ -83,6 +85,8 @@ class LogTail:
     """What should not have happened in the executor's own code."""
     lost_count: int = 0
     """Sessions that were lost."""
+    events: list[str] = field(default_factory=list)
+    """What it said of its history, and where a new process begins."""
 
     def read(self) -> None:
         """Take in what was written since."""
@@ -96,6 +100,8 @@ class LogTail:
 
     def _take(self, fields: dict[str, Any]) -> None:
         event = fields.get("event")
+        if event in _HISTORY_EVENTS:
+            self.events.append(str(event))
         if event == "fires_missed":
             self.missed.append(
                 MissedFires(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.faults.nemesis_executor import EXECUTOR_FAULTS
+from tests.faults.nemesis_history import HISTORY_FAULTS
 from tests.faults.nemesis_machine import MACHINE_FAULTS
 from tests.faults.nemesis_network import NETWORK_FAULTS
 from tests.faults.nemesis_zookeeper import ZOOKEEPER_FAULTS
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from tests.faults.fault import Fault
 
 FAULTS: dict[str, Fault] = {
-    fault.name: fault for fault in (*EXECUTOR_FAULTS, *NETWORK_FAULTS, *ZOOKEEPER_FAULTS, *MACHINE_FAULTS)
+    fault.name: fault
+    for fault in (*EXECUTOR_FAULTS, *NETWORK_FAULTS, *ZOOKEEPER_FAULTS, *MACHINE_FAULTS, *HISTORY_FAULTS)
 }
 """All of them."""

@@ -69,6 +69,7 @@ def _no_faketime(_site: Site) -> str:
 def _shift(fault: str, shift_s: float, site: Site, rng: random.Random) -> Strike:
     """Start an executor anew under a clock of its own, and step that once it is in the fleet."""
     name = anyone(site, rng)
+    prepared_at = boot_s()
     clock = site.folder / f"{_CLOCK_FILE}-{name}"
     clock.write_text("+0\n")
     _restart(
@@ -85,6 +86,7 @@ def _shift(fault: str, shift_s: float, site: Site, rng: random.Random) -> Strike
     )
     wait_until(lambda: site.fleet.owners("tick").get(name), f"{name} to be back under a clock of its own", 30.0)
     strike = struck(fault, Kind.TROUBLED, [name])
+    strike.prepared_at = prepared_at
     # Replaced as a whole: the library reads it at any time.
     replacement = clock.with_suffix(".new")
     replacement.write_text(f"{shift_s:+g}\n")

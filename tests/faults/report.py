@@ -48,6 +48,7 @@ def document(campaign: Campaign, seed: int) -> dict[str, Any]:
         "faults": len(strikes),
         "runs": len(runs),
         "loads": campaign.loads(),
+        "history": campaign.history.figures,
         "targets": dict(Counter(str(target.fate) for target in campaign.targets())),
         "takeover_after_kill_s": _spread(
             [s for name, some in killed.items() if not name.startswith("warden") for s in some]
@@ -103,6 +104,7 @@ def lines(made: dict[str, Any]) -> list[str]:
     found = [
         f"seed {made['seed']}, T = {made['t_s']:g} s: {made['faults']} faults, {made['runs']} runs",
         f"targets: {made['targets']}; violations: {len(made['violations'])}",
+        f"history: {made['history']}",
         f"takeover after a kill: {_words(made['takeover_after_kill_s'])}",
         f"from the last sign of life to the re-run elsewhere: {_words(made['gap_s'])}",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,12 +15,14 @@ from typing import TYPE_CHECKING
 from shardsched.execution.process_tree import is_marked
 from shardsched.execution.warden_process import cookie_of
 from shardsched.settings import ExecutorSettings
+from tests.faults.history_verdict import PROCESS_BEGUN
 from tests.fleet.fleet_harness import HERE, NAMESPACE, ROOT, SLOW, ExecutorProcess, Fleet, wait_until
 from tests.tcp_proxy import Mode, TcpProxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from tests.faults.archive import Archive
     from tests.zookeeper_server import Ensemble
 
 NAMES = ("e1", "e2", "e3")
@@ -65,13 +68,15 @@ def is_alive(pid: int, begun_at: float) -> bool:
 
 @dataclass(slots=True)
 class Site:
-    """Executors behind proxies, on an ensemble."""
+    """Executors behind proxies, on an ensemble, with one history."""
 
     ensemble: Ensemble
     chroot: str
     folder: Path
     t_s: float
     """Session time-out of the executors."""
+    archive: Archive
+    """Where the executors keep their history."""
     fleet: Fleet = field(init=False)
     proxies: dict[str, list[TcpProxy]] = field(default_factory=dict)
     unable: set[str] = field(default_factory=set)
@@ -107,6 +112,7 @@ class Site:
             "session-timeout": str(self.t_s),
             "grace": str(GRACE_S),
             "state-dir": str(self.disk(name)),
+            "history": self.archive.url,
         }
         arguments = [part for key, value in options.items() for part in (f"--{key}", value)]
         environment = os.environ | {
@@ -116,6 +122,8 @@ class Site:
         }
         log = self.log(name)
         with log.open("ab") as output:
+            output.write(json.dumps({"event": PROCESS_BEGUN}).encode() + b"\n")
+            output.flush()
             process = subprocess.Popen(
                 [sys.executable, "-m", "shardsched", "run", "fleet_jobs", *arguments, "--log-json", "-v"],
                 cwd=self.folder,

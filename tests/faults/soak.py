@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.faults import report
+from tests.faults.archive import WANTED, Archive, archive_server
 from tests.faults.campaign import Campaign
 from tests.faults.site import Site, boot_s
 from tests.zookeeper_server import Ensemble
@@ -20,14 +21,24 @@ from tests.zookeeper_server import Ensemble
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tests.registry.postgres_server import PostgresServer
+
 T_S = float(os.environ.get("FAULTS_T", "4"))
 """Session time-out of the executors, in seconds."""
 
 
 @contextlib.contextmanager
-def site_on(ensemble: Ensemble, folder: Path, t_s: float = T_S, chroot: str = "/faults") -> Iterator[Site]:
-    """Give a site, and end it afterwards."""
-    site = Site(ensemble, chroot, folder, t_s)
+def site_on(
+    ensemble: Ensemble,
+    folder: Path,
+    server: PostgresServer | None,
+    *,
+    t_s: float = T_S,
+    chroot: str = "/faults",
+) -> Iterator[Site]:
+    """Give a site with its history in a server or, without one, in a file; end it afterwards."""
+    folder.mkdir(parents=True, exist_ok=True)
+    site = Site(ensemble, chroot, folder, t_s, Archive(folder / "history.db", server))
     try:
         yield site
     finally:
@@ -50,15 +61,28 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def soak(folder: Path, *, seed: int, hours: float, count: int | None, names: Sequence[str], stop_at_once: bool) -> int:
+def soak(
+    folder: Path,
+    *,
+    seed: int,
+    hours: float,
+    count: int | None,
+    names: Sequence[str],
+    stop_at_once: bool,
+    history: str = WANTED,
+) -> int:
     """Make faults for some hours, or so many; return how many violations were found."""
-    with ensemble_in(folder / "zookeeper") as ensemble, site_on(ensemble, folder / "fleet") as site:
+    with (
+        ensemble_in(folder / "zookeeper") as ensemble,
+        archive_server(history) as server,
+        site_on(ensemble, folder / "fleet", server) as site,
+    ):
         campaign = Campaign(site, random.Random(seed))  # noqa: S311 - a seed is to give the same faults again
         try:
             campaign.open()
             _go_through(campaign, hours=hours, count=count, names=names, stop_at_once=stop_at_once)
         finally:
-            campaign.observer.stop()
+            campaign.stop_looking()
             made = report.write(campaign, seed, folder)
     for line in (*report.lines(made), *made["violations"]):
         _say(line)
@@ -89,6 +113,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000), help="which faults")
     parser.add_argument("--only", action="append", default=[], metavar="FAULT", help="only these faults")
     parser.add_argument("--keep-going", action="store_true", help="go on after a violation")
+    parser.add_argument("--history", choices=("postgres", "sqlite"), default=WANTED, help="where the history is kept")
     parser.add_argument("--folder", type=Path, help="where everything is written")
     told = parser.parse_args()
     folder = told.folder or Path(tempfile.mkdtemp(prefix="shardsched-faults-"))
@@ -103,6 +128,7 @@ def main() -> None:
         count=told.faults,
         names=told.only,
         stop_at_once=not told.keep_going,
+        history=told.history,
     )
     sys.exit(1 if found else 0)
 

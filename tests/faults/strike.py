@@ -18,6 +18,8 @@ class Kind(StrEnum):
     """Something is amiss, and items may be run again."""
     ASKED = "asked"
     """People or the system asked for it: running items end, or go on elsewhere."""
+    BESIDE = "beside"
+    """Neither firing nor running depends on what it troubles: it excuses nothing of them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,6 +34,8 @@ class Strike:
     """What it does to them."""
     begun_at: float = 0.0
     """When all of it was in force."""
+    prepared_at: float = math.inf
+    """When something was first done for it, if that was before."""
     healing_at: float = math.inf
     """When healing began: up to then it was in force."""
     healed_at: float = math.inf
@@ -40,6 +44,11 @@ class Strike:
     """When everything worked as before."""
     is_alone: bool = True
     """Whether no other fault was in force meanwhile."""
+
+    @property
+    def touched_at(self) -> float:
+        """When something was first done to its victims."""
+        return min(self.prepared_at, self.begun_at)
 
     @property
     def is_settled(self) -> bool:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.fleet, pytest.mark.faults, pytest.mark.timeout(400)]
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize(("name", "is_in_file"), [(name, name == "history-locked") for name in FAULTS], ids=FAULTS)
+@pytest.mark.usefixtures("is_in_file")
 def test_fleet_hit_by_one_fault_keeps_its_promises(name: str, campaign: Callable[[int], Campaign]) -> None:
     """No invariant is broken, nothing is lost silently, and the fleet is well again by itself."""
     some = campaign(1)
