@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import sys
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
+
+import httpx
 
 from console.password import Passwords
 from shardsched.admin import Admin
@@ -85,7 +88,7 @@ class PictureFleet:
         port = free_port(0)
         self.address = f"http://127.0.0.1:{port}"
         self._start("console", "console", "--port", str(port))
-        eventually(lambda: "answers at" in self._children.log("console"), _JOIN_S, 0.5)
+        eventually(self._is_served, _JOIN_S, 0.5)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         """End everything."""
@@ -122,6 +125,13 @@ class PictureFleet:
         status = self.admin.status()
         live = {one.name for one in status.executors if one.state == "live"}
         return live >= {*EXECUTORS, KILLED} and len(self.admin.jobs.names()) >= MIN_JOBS
+
+    def _is_served(self) -> bool:
+        if not self._children.is_alive("console"):
+            raise AssertionError(f"the console does not start; it says:\n{self._children.log('console')}")
+        with contextlib.suppress(httpx.TransportError):
+            return httpx.get(f"{self.address}/healthz", timeout=30.0, trust_env=False).is_success
+        return False
 
     def _remember(self) -> None:
         """Tell history of half a day, so that statistics have something to show."""
