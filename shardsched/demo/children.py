@@ -61,9 +61,13 @@ class Children:
         """Whether a child still runs."""
         return self._processes[name].poll() is None
 
+    def log(self, name: str) -> str:
+        """Return a child's file."""
+        return (self._folder / f"{name}.log").read_text(errors="replace")
+
     def last_words(self, name: str) -> str:
         """Return the last line of a child's file."""
-        lines = (self._folder / f"{name}.log").read_text(errors="replace").strip().splitlines()
+        lines = self.log(name).strip().splitlines()
         return lines[-1] if lines else "nothing"
 
     def kill(self, name: str) -> None:

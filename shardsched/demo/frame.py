@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from shardsched.demo.audit import Kill, Verdict
+    from shardsched.demo.console import Door
     from shardsched.demo.record import Records, RunRecord
 
 _COLOURS = ("cyan", "yellow", "magenta", "blue", "green")
@@ -49,6 +50,8 @@ class Scene:
     """Executors that were killed."""
     shares: Mapping[int, int] = field(default_factory=dict)
     """Pages that belong to each item, where known."""
+    door: Door | None = None
+    """How to get into the console, where there is one."""
 
 
 def item_progress(records: Records, item_count: int) -> list[ItemProgress]:
@@ -89,6 +92,8 @@ def scene_lines(scene: Scene) -> list[str]:
             f"  item {progress.item}  {_tinted(run.executor, names)}  fire {run.fire:%H:%M:%S}  "
             f"{_bar(progress.crawled, share)} {progress.crawled:3}/{share:<3}  {state}{again}"
         )
+    if scene.door is not None:
+        lines.append(f"  console {click.style(scene.door.address, bold=True)}  code {scene.door.code}")
     return lines
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,11 @@ import shardsched
 from shardsched.demo.audit import Kill, Verdict, audit, is_complete, takeovers
 from shardsched.demo.children import Children
 from shardsched.demo.closure import link_closure
+from shardsched.demo.console import DemoConsole
+from shardsched.demo.fleet import JOB
 from shardsched.demo.frame import Scene, item_progress, scene_lines, scene_summary, shares, verdict_lines
 from shardsched.demo.record import RecordFolder, Records
+from shardsched.demo.tally import read_tally
 from shardsched.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from shardsched.demo.fleet import DemoFleet
     from shardsched.demo.record import RunRecord
     from shardsched.demo.screen import Screen
+    from shardsched.demo.tally import Tally
 
 EXECUTORS = ("e1", "e2", "e3")
 ITEM_COUNT = 6
@@ -40,15 +44,22 @@ TAKEOVER_LIMIT_S = SESSION_TIMEOUT_S + 16.0
 """A take-over that takes longer is a fault even on a busy machine; T + 1 s is promised on one that is not."""
 _TICK_S = 0.25
 _JOIN_LIMIT_S = 60.0
+_HISTORY_LIMIT_S = 15.0
+"""How long the last runs may take to reach the history on a busy machine."""
 _MIDDLE = (0.15, 0.7)
 """Shares of its pages between which an item is in the middle of its run."""
+
+
+_OF_OTHER_FLEETS = ("SHARDSCHED_", "CONSOLE_", "SECRET_KEY", "TRUSTED_PROXIES")
+"""Beginnings of variables that are not meant for the demo."""
 
 
 def _environment() -> dict[str, str]:
     """Return an environment in which children find the same packages as this process, wherever they are started."""
     home = str(Path(shardsched.__file__).resolve().parents[1])
     others = os.environ.get("PYTHONPATH")
-    return dict(os.environ) | {"PYTHONPATH": os.pathsep.join([home, others] if others else [home])}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(_OF_OTHER_FLEETS)}
+    return ours | {"PYTHONPATH": os.pathsep.join([home, others] if others else [home])}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +74,10 @@ class DemoSettings:
     """The demo's own namespace."""
     folder: Path
     """Where everything is written."""
+    history: str
+    """URL of the history database."""
+    has_console: bool = True
+    """Whether the console is started too."""
     delay_s: float = 0.1
     """Pause of the crawl between two pages."""
 
@@ -76,6 +91,7 @@ class Demo:
         self._screen = screen
         self._clock = clock
         self._children = Children(settings.folder, clock)
+        self._console = DemoConsole(self._children)
         self._folder = RecordFolder(settings.folder / "results")
         self._tick = threading.Event()
         self._site: frozenset[str] = frozenset()
@@ -120,6 +136,7 @@ class Demo:
             "PYDOC_DELAY_S": str(self._settings.delay_s),
             "SHARDSCHED_REGISTRY": self._settings.registry,
             "SHARDSCHED_NAMESPACE": self._settings.namespace,
+            "SHARDSCHED_HISTORY": self._settings.history,
             "XDG_STATE_HOME": str(self._settings.folder / "state"),
         }
         for name in EXECUTORS:
@@ -135,6 +152,8 @@ class Demo:
             self._tick.wait(_TICK_S)
         pids = ", ".join(f"{name} pid {pid}" for name, pid in self._pids.items())
         self._screen.say(f"executors  {pids}, on {self._settings.registry.partition('://')[0]}")
+        if self._settings.has_console:
+            self._console.start(env)
 
     def _play(self) -> None:
         """Let fires run; kill one executor in the middle; go on until time is up and what it left is finished."""
@@ -151,6 +170,8 @@ class Demo:
 
     def _look(self) -> Records:
         records = self._folder.read()
+        if news := self._console.news():
+            self._screen.say(news)
         scene = Scene(
             elapsed_s=self._elapsed_s(),
             items=item_progress(records, ITEM_COUNT),
@@ -159,6 +180,7 @@ class Demo:
             leader=self._fleet.leader(),
             killed=frozenset({self._kill.executor} if self._kill else ()),
             shares=shares(records),
+            door=self._console.door,
         )
         self._screen.draw(scene_lines(scene), scene_summary(scene))
         for name in self._pids:
@@ -230,10 +252,24 @@ class Demo:
             self._tick.wait(_TICK_S)
 
     def _judge(self) -> Verdict:
+        told = self._tally()
         self._children.stop_all(grace_s=15.0)
         records = self._folder.read()
         verdict = audit(records, self._site, ITEM_COUNT, self._kill)
+        verdict = replace(verdict, faults=(*verdict.faults, *told.faults))
         self._screen.say(f"checked    {len(records.pages)} records of pages, {len(records.runs)} of runs")
+        agrees = "not what the job wrote" if told.faults else "as the job's own record has it"
+        self._screen.say(f"history    {told.words}; {agrees}")
         for line in verdict_lines(verdict, self._kill, len(self._site), SESSION_TIMEOUT_S + 1.0):
             self._screen.say(line)
         return verdict
+
+    def _tally(self) -> Tally:
+        """Return what history says, as soon as it is what the job wrote, or when that takes too long."""
+        settings, deadline = self._settings, self._clock.boot() + _HISTORY_LIMIT_S
+        killed = self._kill.executor if self._kill else None
+        while True:
+            told = read_tally(settings.history, settings.namespace, JOB, self._folder.read(), killed)
+            if not told.faults or self._clock.boot() > deadline:
+                return told
+            self._tick.wait(_TICK_S)

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING
 
+import httpx
 import psutil
 import pytest
 from click.testing import CliRunner
@@ -58,12 +59,15 @@ def left_of(folder: Path) -> list[psutil.Process]:
 @pytest.mark.timeout(LIMIT_S + 30)
 def test_demo_kills_an_executor_and_finds_every_page_once(tmp_path: Path) -> None:
     """Three executors, one killed: its items move, every page of every complete fire is crawled once."""
-    with performance(tmp_path, "--seconds", "20", "--no-color") as process:
+    with performance(tmp_path, "--seconds", "20", "--no-color", "--no-console") as process:
         output, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 0, output
     assert re.search(r"killed +e\d \(kill -9, pid \d+\) while it crawls items \d", output)
     assert re.search(r"taken over: item \d by e\d after \d+\.\d s", output)
     assert "every page of every complete fire was crawled exactly once" in output
+    assert re.search(r"history +\d+ runs: \d+ ok, .*; as the job's own record has it", output)
+    assert re.search(r"go on +\S*shardsched run examples\.quickstart", output)
+    assert "\nconsole" not in output
     assert "\x1b" not in output
     assert left_of(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
@@ -73,13 +77,13 @@ def test_demo_kills_an_executor_and_finds_every_page_once(tmp_path: Path) -> Non
 @pytest.mark.timeout(LIMIT_S + 30)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
 def test_demo_that_is_interrupted_ends_its_processes(tmp_path: Path, number: signal.Signals) -> None:
-    """Whoever breaks off the demo finds no process left, neither site nor executor nor item."""
+    """Whoever breaks off the demo finds no process left, neither site nor executor nor item nor console."""
     with performance(tmp_path, "--seconds", "60", "--no-color") as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith("executors"):
-                break
-        assert len(processes_of(tmp_path)) >= 5
+        found = (re.match(r"console +(http://\S+) and give the code [A-Z2-9-]{23}$", line) for line in process.stdout)
+        address = next(filter(None, found))[1]
+        assert httpx.get(address, timeout=30, trust_env=False).status_code == 200
+        assert len(processes_of(tmp_path)) >= 7
         process.send_signal(number)
         output, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130, output

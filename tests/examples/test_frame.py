@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import click
 
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.demo.audit import FireSummary, Kill, Takeover, Verdict
+from shardsched.demo.console import Door
 from shardsched.demo.frame import Scene, item_progress, scene_lines, scene_summary, shares, verdict_lines
 from shardsched.demo.record import PageRecord, Records, RunRecord
 from shardsched.demo.screen import Screen
@@ -87,6 +89,14 @@ def test_scene_shows_who_crawls_who_leads_and_who_was_killed() -> None:
     assert lines[4] == "  item 3  waits for its first fire"
     assert max(map(len, lines)) <= 80
     assert scene_summary(scene()) == "01:23  fire 08:00:00  pages by item  0:e1 10  1:e3 4  2:e2 0  3:-"
+
+
+def test_scene_shows_the_door_of_the_console() -> None:
+    """All the time, within 80 columns."""
+    known = replace(scene(), door=Door(address="http://127.0.0.1:58321/setup", code="AUFDL-VXRY9-3JR9K-58WCB"))
+    last = click.unstyle(scene_lines(known)[-1])
+    assert last == "  console http://127.0.0.1:58321/setup  code AUFDL-VXRY9-3JR9K-58WCB"
+    assert len(last) <= 80
 
 
 def test_verdict_shows_fires_takeovers_and_faults() -> None:

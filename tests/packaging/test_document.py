@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DOCUMENTS = project_files(".md")
+MAX_PICTURE_BYTES = 150_000
 _LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ +(.+?)\s*$", re.MULTILINE)
 
@@ -62,6 +64,15 @@ def test_document_links_resolve(document: Path) -> None:
         if not path.exists() or (anchor and anchor not in anchors(path)):
             dead.append(link)
     assert dead == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_document_pictures_are_there_and_small(document: Path) -> None:
+    """Every picture is a file of the project, small enough for a clone, and says what is to be seen."""
+    pictures = _PICTURE.findall(_CODE.sub("", document.read_text()))
+    sizes = {target: (document.parent / target).stat().st_size for _, target in pictures}
+    assert {target: size for target, size in sizes.items() if size > MAX_PICTURE_BYTES} == {}
+    assert all(text for text, _ in pictures)
 
 
 def test_documents_exist_that_the_readme_promises() -> None:
