@@ -45,12 +45,19 @@ def main() -> None:
         wait_until(lambda: len(fleet.runs("j")) >= 20, "the first fires")
         wait_until(lambda: len(fleet.runs("j")) % 10 == 0, "a whole fire")
         let_pass(0.5)
-        before, began, runs = packets(), time.monotonic(), len(fleet.runs("j"))
-        let_pass(2.0 * FIRES)
-        seconds, done = time.monotonic() - began, len(fleet.runs("j")) - runs
-        fires = done / 10
-        each = (packets() - before - idle * seconds) / fires
-        print(f"{fires:g} fires of 10 items on 3 executors: {each:.1f} requests for each fire (target: at most 16)")
+
+        def fires_cost(what: str) -> None:
+            before, began, runs = packets(), time.monotonic(), len(fleet.runs("j"))
+            let_pass(2.0 * FIRES)
+            seconds, done = time.monotonic() - began, len(fleet.runs("j")) - runs
+            fires = done / 10
+            each = (packets() - before - idle * seconds) / fires
+            print(f"{fires:g} fires of 10 items on 3 executors: {each:.1f} requests for each fire{what}")
+
+        fires_cost(" (target: at most 16)")
+        fleet.create("k", after=["j"])
+        let_pass(2.5)
+        fires_cost(", with a job of one item that fires after it")
 
 
 if __name__ == "__main__":

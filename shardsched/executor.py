@@ -19,6 +19,7 @@ from shardsched.chores import REPORT_INTERVAL_S, LoadReporter, prune_logs
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.coordination.assignment import Leadership
 from shardsched.coordination.book import Book
+from shardsched.coordination.call_desk import CallDesk
 from shardsched.coordination.election import Election
 from shardsched.coordination.ledger import Ledger
 from shardsched.coordination.membership import Membership
@@ -83,27 +84,26 @@ class Executor:
         chronicle = self._historian.chronicle
         clerk = Clerk(self._registry, self._paths, self._lease, clock)
         self._dispatch = Dispatch(settings=settings, clock=clock, post=self._post, chronicle=chronicle, clerk=clerk)
+        limit_s, place = settings.drift_limit_s, (self._registry, self._paths, self._lease)
         self._loop = Loop(
             name=settings.name,
             slots=settings.slots,
             clock=clock,
             lease=self._lease,
             mirror=self._mirror,
-            ledger=Ledger(self._registry, self._paths, self._lease, settings.name),
+            ledger=Ledger(*place, settings.name),
             book=self._book,
+            desk=CallDesk(*place, self._mirror, listening=TABLE.listening, drift_limit_s=limit_s),
             launcher=self._dispatch,
             wake_at=self._timer.wake_at,
             new_run_id=lambda: uuid.uuid4().hex,
             server_time=self._registry.server_time,
-            drift_limit_s=settings.drift_limit_s,
+            drift_limit_s=limit_s,
         )
-        election = Election(self._registry, self._paths, self._lease, settings.name)
+        election = Election(*place, settings.name)
+        leadership = Leadership(*place, election)
         self._leader = Leader(
-            clock=clock,
-            lease=self._lease,
-            mirror=self._mirror,
-            election=election,
-            leadership=Leadership(self._registry, self._paths, self._lease, election),
+            clock=clock, lease=self._lease, mirror=self._mirror, election=election, leadership=leadership
         )
         self._loop_worker = Worker("shardsched-loop", self._loop_step)
         self._leader_worker = Worker("shardsched-leader", self._leader.step)
@@ -132,7 +132,7 @@ class Executor:
             self._dispatch.sweep()
             self._registry.open()
             ensure_namespace(self._registry, self._paths)
-            record = own_record(self.settings, self._clock, TABLE.places() | builtin_places())
+            record = own_record(self.settings, self._clock, TABLE.places() | builtin_places(), TABLE.listening())
             home = self.settings.home()
             self._membership = Membership(self._registry, self._paths, self._clock, self._lease, record, home)
             self._membership.join()

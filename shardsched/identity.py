@@ -11,14 +11,23 @@ from shardsched.coordination.process import process_start
 from shardsched.core.executor import ExecutorRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from shardsched.clock import Clock
     from shardsched.settings import ExecutorSettings
 
 
-def own_record(settings: ExecutorSettings, clock: Clock, handlers: Mapping[str, str]) -> ExecutorRecord:
-    """Return the record of an executor in this process, without its incarnation."""
+def own_record(
+    settings: ExecutorSettings, clock: Clock, handlers: Mapping[str, str], listening: Iterable[str]
+) -> ExecutorRecord:
+    """Return the record of an executor in this process, without its incarnation.
+
+    Args:
+        settings: What it was told.
+        clock: The time.
+        handlers: What it hosts: the code behind each name.
+        listening: Those of them whose listeners are told of whole fires.
+    """
     return ExecutorRecord(
         name=settings.name,
         incarnation="",
@@ -29,6 +38,7 @@ def own_record(settings: ExecutorSettings, clock: Clock, handlers: Mapping[str, 
         started_at=clock.now(),
         version=release(),
         handlers=dict(handlers),
+        listening=tuple(sorted(listening)),
         labels=dict(settings.labels),
         slots=settings.slots,
     )

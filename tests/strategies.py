@@ -10,11 +10,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from shardsched.core.assignment import MAX_LAYOUT_COUNT, Assignment, Layout
-from shardsched.core.command import Commands, Trigger
+from shardsched.core.command import Commands, Trigger, UpstreamFire
 from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord, LoadReport
 from shardsched.core.fire import Cause, Cursor, ItemState, Marker
 from shardsched.core.job import AfterMode, AfterOn, Isolation, JobConfig, Misfire, Strategy
 from shardsched.core.sharding import Need
+from shardsched.core.tally import ClosedFire, FireCall, FireKey, FireOutcome, ItemEnd, OpenFire, PendingCall, Tally
 from shardsched.core.view import FleetView, JobEntry
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def executors(name: str | None = None) -> st.SearchStrategy[ExecutorRecord]:
         started_at=times(),
         version=texts(),
         handlers=st.dictionaries(st.sampled_from(HANDLERS), st.just("shop:crawl")),
+        listening=st.sets(st.sampled_from(HANDLERS)).map(lambda some: tuple(sorted(some))),
         labels=st.dictionaries(st.just("zone"), st.sampled_from(_ZONES)),
         slots=st.integers(1, 64),
         unfit=st.none() | st.none() | st.none() | st.just("its clock is 75 s ahead"),
@@ -113,8 +115,9 @@ def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_00
     items = draw(st.integers(1, 12) | st.integers(1, max_items))
     seconds = st.floats(0.1, 1000)
     handler, task = draw(st.tuples(st.sampled_from(HANDLERS), st.just({})) | tasks())
+    own_name = draw(names()) if name is None else name
     return JobConfig(
-        name=draw(names()) if name is None else name,
+        name=own_name,
         uid=draw(texts()),
         handler=handler,
         cron=draw(st.sampled_from([*_CRONS, ""])),
@@ -136,7 +139,7 @@ def job_configs(draw: st.DrawFn, name: str | None = None, max_items: int = 10_00
         pause=tuple(
             draw(st.lists(st.sampled_from(["mon-fri 01:00-02:00", "12/24-01/02", "sat,sun"]), max_size=2, unique=True))
         ),
-        after=tuple(draw(st.lists(names(), max_size=2, unique=True))),
+        after=tuple(draw(st.lists(names().filter(lambda one: one != own_name), max_size=2, unique=True))),
         after_mode=draw(st.sampled_from(AfterMode)),
         after_on=draw(st.sampled_from(AfterOn)),
         task=task,
@@ -189,6 +192,47 @@ def assignments(draw: st.DrawFn, uid: str | None = None, max_items: int = 12) ->
     )
 
 
+def _upstream_fires() -> st.SearchStrategy[tuple[UpstreamFire, ...]]:
+    fires = st.builds(UpstreamFire, job=names(), at=times(), trigger=counts())
+    return st.lists(fires, max_size=2).map(tuple)
+
+
+def fire_keys() -> st.SearchStrategy[FireKey]:
+    """Fires of a job, scheduled and triggered."""
+    return st.builds(FireKey, at=times(), trigger=st.just(0) | counts(1))
+
+
+@st.composite
+def tallies(draw: st.DrawFn) -> Tally:
+    """How far the fires of a job have come."""
+
+    def ended(items: int) -> dict[int, ItemEnd]:
+        return draw(st.dictionaries(st.integers(0, items - 1), st.sampled_from(ItemEnd), max_size=6))
+
+    def open_fire() -> OpenFire:
+        items = draw(st.integers(1, 12))
+        return OpenFire(key=draw(fire_keys()), items=items, begun_by=draw(texts()), ended=ended(items))
+
+    def pending_call() -> PendingCall:
+        items = draw(st.integers(1, 12))
+        return PendingCall(
+            call=draw(st.sampled_from(FireCall)),
+            key=draw(fire_keys()),
+            items=items,
+            ended=ended(items),
+            outcome=draw(st.none() | st.sampled_from(FireOutcome)),
+            by=draw(texts()),
+        )
+
+    closed = st.builds(ClosedFire, key=fire_keys(), outcome=st.sampled_from(FireOutcome))
+    return Tally(
+        uid=draw(texts()),
+        open=tuple(open_fire() for _ in range(draw(st.integers(0, 2)))),
+        closed=tuple(draw(st.lists(closed, max_size=3))),
+        pending=tuple(pending_call() for _ in range(draw(st.integers(0, 2)))),
+    )
+
+
 @st.composite
 def command_records(draw: st.DrawFn) -> Commands:
     """What was asked of a job."""
@@ -200,12 +244,15 @@ def command_records(draw: st.DrawFn) -> Commands:
             only=draw(st.none() | item_sets()),
             param=draw(st.none() | texts()),
             by=draw(texts()),
+            cause=draw(st.sampled_from([Cause.MANUAL, Cause.DEPENDENCY])),
+            upstream=draw(_upstream_fires()),
         )
         for number in sorted(draw(st.sets(counts(1), max_size=4)))
     )
     return Commands(
         uid=draw(texts()),
         triggers=triggers,
+        upstream=draw(_upstream_fires()),
         stop=draw(counts()),
         stop_at=draw(st.none() | times()),
         stop_by=draw(texts()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from shardsched.admin.checkup_chain import chain_cases
 from shardsched.admin.checkup_item import checkpoint_cases, item_cases
 from shardsched.admin.finding import Case, Fault, Finding
 from shardsched.admin.mend import Mend
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from shardsched.admin.reader import Names, Reader
     from shardsched.core.view import FleetView, JobEntry
 
-JOB_KINDS = ("assignments", "commands", "items", "running", "checkpoints")
+JOB_KINDS = ("assignments", "commands", "fires", "items", "running", "checkpoints")
 """Kinds of records that belong to jobs."""
 
 
@@ -51,7 +52,7 @@ class Checkup:
             found += self._assignment(entry, fleet)
             found += item_cases(self._mend, entry, views[name], fleet)
             found += checkpoint_cases(name, self._reader.checkpoints(name))
-        return found
+        return [*found, *chain_cases(self._mend, self._reader, entries)]
 
     def _roots(self) -> Iterator[Case]:
         paths = [*(self._paths.under(kind) for kind in PERSISTENT_ROOTS), self._paths.epoch]

@@ -7,11 +7,12 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from shardsched.admin.asking import next_number, read_cursors, stopped_commands, write_commands
+from shardsched.admin.asking import read_cursors, stopped_commands
 from shardsched.admin.race import until_won
 from shardsched.admin.reader import Reader
+from shardsched.coordination.command import write_commands
 from shardsched.core.assignment import decode_assignment
-from shardsched.core.command import MAX_WAITING_TRIGGERS, Commands, Trigger
+from shardsched.core.command import MAX_WAITING_TRIGGERS, Commands, Trigger, next_number, waiting_triggers
 from shardsched.core.item import check_known_items, format_items
 from shardsched.core.name import check_text
 from shardsched.core.reason import judge, live_owners
@@ -19,10 +20,9 @@ from shardsched.errors import ConflictError, CorruptNodeError, ItemParameterErro
 from shardsched.registry.base import Check, Committed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from shardsched.clock import Clock
-    from shardsched.core.fire import Cursor
     from shardsched.core.job import JobConfig
     from shardsched.core.paths import Paths
     from shardsched.core.view import JobEntry
@@ -123,12 +123,12 @@ class JobCommands:
         laid_out = _laid_out(entry, config)
         cursors = read_cursors(self._reader, entry)
         commands = entry.commands or Commands(uid=config.uid)
-        waiting = waiting_triggers(entry, commands, cursors)
+        waiting = waiting_triggers(commands, entry.assignment, cursors)
         if len(waiting) >= MAX_WAITING_TRIGGERS:
             message = f"{len(waiting)} triggers of job {name!r} still wait to run; wait until some have run"
             raise ConflictError(message)
         trigger = Trigger(
-            number=next_number(entry, commands, cursors),
+            number=next_number(commands, entry.assignment, cursors),
             at=self._clock.now(),
             items=config.items,
             only=wanted,
@@ -242,14 +242,3 @@ def _enabled(job: str, config: JobConfig, wanted: tuple[int, ...] | None) -> set
         message = f"job {job!r} cannot be triggered, since items {format_items(refused)} are disabled; {cure}"
         raise ConflictError(message)
     return items - disabled
-
-
-def waiting_triggers(entry: JobEntry, commands: Commands, cursors: Mapping[int, Cursor]) -> tuple[Trigger, ...]:
-    """Return the triggers that some item which they concern has not handled yet."""
-    floor = entry.assignment.trigger_floor if entry.assignment else 0
-
-    def is_waiting(trigger: Trigger) -> bool:
-        items = range(trigger.items) if trigger.only is None else trigger.only
-        return any((cursors[item].trigger if item in cursors else floor) < trigger.number for item in items)
-
-    return tuple(trigger for trigger in commands.triggers if is_waiting(trigger))

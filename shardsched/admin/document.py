@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from shardsched.admin.reader import is_abandoned
 from shardsched.core.codec import time_text
+from shardsched.core.dependency import waits_for
+from shardsched.core.item import format_items
 from shardsched.core.secret import shown_task
 from shardsched.core.setting import public_settings
 from shardsched.core.view import ItemView
 
 if TYPE_CHECKING:
-    from shardsched.admin.status import CheckpointStatus, ExecutorStatus, FleetStatus, ItemStatus, JobStatus
+    from shardsched.admin.executor_status import ExecutorStatus
+    from shardsched.admin.status import CheckpointStatus, FleetStatus, ItemStatus, JobStatus
+    from shardsched.core.command import UpstreamFire
+    from shardsched.core.tally import OpenFire, Tally
 
 Document = dict[str, Any]
 MAX_STATE_SHOWN = 200
@@ -66,9 +71,10 @@ def executor_document(status: ExecutorStatus) -> Document:
 
 def job_document(status: JobStatus) -> Document:
     """Return the status of one job, as lists show it."""
-    config = status.entry.config
+    entry = status.entry
+    config = entry.config
     return {
-        "name": status.entry.name,
+        "name": entry.name,
         "state": str(status.state),
         "reason": status.reason,
         "reasons": list(status.reasons),
@@ -81,6 +87,9 @@ def job_document(status: JobStatus) -> Document:
         "next_fire": time_text(status.next_fire),
         "owners": {name: list(items) for name, items in status.owners.items()},
         "running": [_running_document(item) for item in status.items if item.marker is not None],
+        "after": list(config.after) if config else [],
+        "waits_for": list(waits_for(config, entry.commands)) if config else [],
+        "last_completed": _last_completed(status.tally),
         "abandoned": [item.item for item in status.items if _is_abandoned(item)],
         "version": status.entry.version,
     }
@@ -109,12 +118,38 @@ def job_details(status: JobStatus) -> Document:
                 "only": None if trigger.only is None else list(trigger.only),
                 "param": trigger.param,
                 "by": trigger.by,
+                "cause": str(trigger.cause),
+                "upstream": [_upstream_document(fire) for fire in trigger.upstream],
             }
             for trigger in (commands.triggers if commands else ())
         ],
+        "upstream_done": [_upstream_document(fire) for fire in (commands.upstream if commands else ())],
+        "open_fires": [_open_document(fire) for fire in (status.tally.open if status.tally else ())],
         "stopped_at": time_text(commands.stop_at) if commands else None,
     }
     return document
+
+
+def _last_completed(tally: Tally | None) -> Document | None:
+    fire = tally.last_completed if tally is not None else None
+    if fire is None:
+        return None
+    return {"fire": time_text(fire.key.at), "trigger": fire.key.trigger, "outcome": str(fire.outcome)}
+
+
+def _open_document(fire: OpenFire) -> Document:
+    by_state = {state: [item for item, was in fire.ended.items() if was is state] for state in fire.ended.values()}
+    return {
+        "fire": time_text(fire.key.at),
+        "trigger": fire.key.trigger,
+        "items": fire.items,
+        "ended": {str(state): format_items(items) for state, items in by_state.items()},
+        "waits_for": format_items(item for item in range(fire.items) if fire.waits_for(item)),
+    }
+
+
+def _upstream_document(fire: UpstreamFire) -> Document:
+    return {"job": fire.job, "fire": time_text(fire.at), "trigger": fire.trigger}
 
 
 def _is_abandoned(item: ItemStatus) -> bool:

@@ -35,6 +35,10 @@ class Fault(StrEnum):
     """An item is marked as running by a run that its cursor does not know."""
     ABANDONED = "abandoned"
     """A run was left unfinished, and the item has no owner to settle it."""
+    UNKNOWN_UPSTREAM = "unknown_upstream"
+    """A job waits for one that does not exist."""
+    CIRCLE = "circle"
+    """Jobs wait for each other, which only a record written by hand can bring about."""
     FUTURE_CURSOR = "future_cursor"
     """An item handled a fire that lies far ahead of now."""
 

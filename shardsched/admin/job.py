@@ -11,6 +11,7 @@ from shardsched.admin.race import ATTEMPT_COUNT, until_won
 from shardsched.admin.reader import Reader
 from shardsched.admin.removal import JobRemoval
 from shardsched.admin.switch import switch_items
+from shardsched.admin.upstream import upstream_checks
 from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.removal import remove_job_nodes
 from shardsched.core.job_record import decode_job, encode_job
@@ -26,7 +27,7 @@ from shardsched.errors import (
     JobNotFoundError,
     StaleVersionError,
 )
-from shardsched.registry.base import Committed, Create, Put
+from shardsched.registry.base import Committed, Create, Put, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -155,8 +156,8 @@ class Jobs:
             if job is not None:
                 break
             missing = [Create(parent) for parent, node in zip(parents, above, strict=True) if node is None]
-            outcome = self._registry.transact([Create(path, encode_job(config)), *missing])
-            if isinstance(outcome, Committed):
+            creates = [Create(path, encode_job(config)), *missing, *upstream_checks(self._reader, config)]
+            if isinstance(self._registry.transact(creates), Committed):
                 return
         raise JobExistsError(job=config.name)
 
@@ -236,17 +237,17 @@ class Jobs:
         config, changed = self._changed(node, name, changes)
         if not changed:
             return JobChange(job=name, version=node.version, changed=())
-        outcome = self._registry.transact([Put(path, encode_job(config), node.version)])
-        if isinstance(outcome, Committed):
-            return JobChange(job=name, version=outcome.versions[0], changed=changed)
-        return None
+        checks = upstream_checks(self._reader, config) if "after" in changed else ()
+        outcome = self._registry.transact([Put(path, encode_job(config), node.version), *checks])
+        if isinstance(outcome, Refused):
+            return None
+        return JobChange(job=name, version=outcome.versions[0], changed=changed)
 
     def _changed(self, node: Node, name: str, changes: Mapping[str, Any]) -> tuple[JobConfig, tuple[str, ...]]:
         """Return the changed configuration, and the settings that differ."""
         config = changed_job(node.path, name, node.value, changes, self._clock.now())
         if config.deleting:
-            message = f"job {name!r} is being deleted; wait until it is gone, then create it anew"
-            raise ConflictError(message)
+            raise ConflictError(f"job {name!r} is being deleted; wait until it is gone, then create it anew")
         try:
             differing = differing_settings(decode_job(node.path, name, node.value), config)
         except CorruptNodeError:

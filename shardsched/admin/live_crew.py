@@ -6,16 +6,16 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from shardsched.admin.executor_status import executor_status
 from shardsched.admin.live_value import LiveExecutor
-from shardsched.admin.status import executor_status
 from shardsched.core.view import FleetView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from shardsched.admin.executor_status import ItemCounts
     from shardsched.admin.reader import Reader
-    from shardsched.admin.status import Tally
     from shardsched.coordination.mirror import Mirror
     from shardsched.core.executor import LoadReport
 
@@ -80,9 +80,9 @@ class Crew:
             self.request_count += len(self.fleet.executors)
         return is_changed
 
-    def executors(self, tally: Tally, now: datetime) -> tuple[LiveExecutor, ...]:
+    def executors(self, counts: ItemCounts, now: datetime) -> tuple[LiveExecutor, ...]:
         """Return the executors by number, those that left lately among them."""
-        self._present = {name: self._executor(name, tally) for name in self._names()}
+        self._present = {name: self._executor(name, counts) for name in self._names()}
         self._departed = {
             name: one
             for name, one in self._departed.items()
@@ -93,9 +93,9 @@ class Crew:
     def _names(self) -> set[str]:
         return set(self.fleet.executors) | set(self.fleet.drained)
 
-    def _executor(self, name: str, tally: Tally) -> LiveExecutor:
+    def _executor(self, name: str, counts: ItemCounts) -> LiveExecutor:
         is_present = name in self.fleet.executors
-        status = executor_status(name, self.fleet, self._loads.get(name), tally, is_present=is_present)
+        status = executor_status(name, self.fleet, self._loads.get(name), counts, is_present=is_present)
         return LiveExecutor(number=self.numbers[name], status=status)
 
     def _note_departures(self, now: datetime) -> None:

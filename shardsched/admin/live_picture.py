@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from shardsched.admin.executor_status import ItemCounts
 from shardsched.admin.live_item import item_count
 from shardsched.admin.live_value import LiveJob, job_text
-from shardsched.admin.status import Tally, job_status
+from shardsched.admin.status import job_status
 from shardsched.core.sight import item_sight
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def next_picture(before: Picture, jobs: Mapping[str, SeenJob], touched: set[str]
     gone = [name for name in before.jobs if name not in jobs]
     fresh = {name: _job(name, before, jobs[name], crew, number, now) for name in touched if name in jobs}
     painted = before.jobs if not (fresh or gone) else _merged(before, fresh, jobs)
-    executors = crew.executors(_tally(painted), now)
+    executors = crew.executors(_counts(painted), now)
     is_crew_changed = executors != before.executors
     is_changed = bool(gone) or is_crew_changed or any(job.changed == number for job in fresh.values())
     is_changed = is_changed or before.fault is not None or before.at is None
@@ -88,7 +89,7 @@ def _merged(before: Picture, fresh: Mapping[str, LiveJob], jobs: Mapping[str, Se
     return {name: kept[name] for name in sorted(jobs) if name in kept}
 
 
-def _tally(jobs: Mapping[str, LiveJob]) -> Tally:
+def _counts(jobs: Mapping[str, LiveJob]) -> ItemCounts:
     owned: Counter[str] = Counter()
     running: Counter[str] = Counter()
     for job in jobs.values():
@@ -96,7 +97,7 @@ def _tally(jobs: Mapping[str, LiveJob]) -> Tally:
             owned[name] += len(items)
         if any(sight.is_running for sight in job.counts):
             running.update(one.marker.executor for one in job.status.items if one.marker is not None)
-    return Tally(owned, running)
+    return ItemCounts(owned, running)
 
 
 def _removed(

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from shardsched.admin.status import ExecutorStatus, JobStatus
+    from shardsched.admin.executor_status import ExecutorStatus
+    from shardsched.admin.status import JobStatus
     from shardsched.core.executor import LeaderRecord
     from shardsched.core.sight import ItemSight
 

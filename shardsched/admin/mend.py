@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from shardsched.admin.asking import next_number, read_cursors
+from shardsched.admin.asking import read_cursors
 from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.removal import DELETE_CHUNK, remove_job_nodes
-from shardsched.core.command import Commands, encode_commands
+from shardsched.core.command import Commands, encode_commands, next_number
 from shardsched.core.fire import Cursor, ItemState, encode_cursor
 from shardsched.errors import ConfigurationError
 from shardsched.registry.base import Check, Committed, Create, Delete, Put
@@ -111,7 +111,7 @@ class Mend:
             uid=entry.config.uid,
             state=ItemState.LOST,
             fire=self._latest_fire(entry),
-            trigger=next_number(entry, commands, cursors) - 1,
+            trigger=next_number(commands, entry.assignment, cursors) - 1,
             token=max(known, salvaged) if salvaged else known + TOKEN_JUMP,
             stop=commands.stop,
             ended_at=self.now,

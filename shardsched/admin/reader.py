@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shardsched.coordination.record import read_entries
 from shardsched.core.executor import decode_load
 from shardsched.core.fire import decode_cursor, decode_marker
-from shardsched.core.fleet import drain_or_none, executor_or_none, job_entry, leader_or_none
+from shardsched.core.fleet import drain_or_none, executor_or_none, leader_or_none
 from shardsched.core.item import is_item_name
 from shardsched.core.name import name_fault
+from shardsched.core.tally_record import decode_tally
 from shardsched.core.view import FleetView, ItemView
 from shardsched.errors import CorruptNodeError, JobNotFoundError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from shardsched.core.executor import LoadReport
     from shardsched.core.fire import Cursor, Marker
     from shardsched.core.paths import Paths
+    from shardsched.core.tally import Tally
     from shardsched.core.view import JobEntry
     from shardsched.registry.base import Node, Registry
 
@@ -68,21 +71,7 @@ class Reader:
 
     def entries(self, names: Sequence[str]) -> dict[str, JobEntry]:
         """Return jobs by name, as far as they exist."""
-        kinds = (self.paths.job, self.paths.assignment, self.paths.commands)
-        found = self.registry.read([path(name) for name in names for path in kinds], fresh=True) if names else ()
-        entries = {}
-        for index, name in enumerate(names):
-            job, assignment, commands = found[3 * index : 3 * index + 3]
-            entry = job_entry(
-                name,
-                job=None if job is None else (job.value, job.version, job.created_id),
-                assignment=None if assignment is None else (assignment.value, assignment.version),
-                commands=None if commands is None else (commands.value, commands.version),
-                paths=self.paths,
-            )
-            if entry is not None:
-                entries[name] = entry
-        return entries
+        return read_entries(self.registry, self.paths, names)
 
     def entry(self, name: str) -> JobEntry:
         """Return one job.
@@ -114,6 +103,19 @@ class Reader:
             except CorruptNodeError:
                 continue
         return reports
+
+    def tallies(self, entries: Mapping[str, JobEntry]) -> dict[str, Tally]:
+        """Return the tallies of jobs that have one of their uid that can be read, by job."""
+        tallies = {}
+        for name, node in self._both("fires", tuple(entries)):
+            config = entries[name].config
+            try:
+                tally = decode_tally(node.path, node.value)
+            except CorruptNodeError:
+                continue
+            if config is not None and tally.uid == config.uid:
+                tallies[name] = tally
+        return tallies
 
     def items(self, entries: Mapping[str, JobEntry]) -> dict[str, dict[int, ItemView]]:
         """Return the items of jobs that have a cursor or a marker, by job.

@@ -6,9 +6,10 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from shardsched.admin.asking import stopped_commands, write_commands
+from shardsched.admin.asking import stopped_commands
 from shardsched.admin.race import until_won
 from shardsched.admin.reader import Reader
+from shardsched.coordination.command import write_commands
 from shardsched.coordination.removal import remove_job_nodes
 from shardsched.core.item import is_item_name
 from shardsched.core.job import JobConfig

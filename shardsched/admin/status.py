@@ -5,55 +5,30 @@ It is read kind by kind, so parts of it may be some milliseconds apart.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from shardsched.admin.document import executor_document, fleet_document, job_details, job_document
+from shardsched.admin.document import fleet_document, job_details, job_document
+from shardsched.admin.executor_status import ItemCounts, executor_status
 from shardsched.admin.reader import is_abandoned
 from shardsched.core.checkpoint import decode_checkpoint
+from shardsched.core.dependency import upstream_fault
 from shardsched.core.reason import JobState, judge, live_owners
 from shardsched.errors import ConfigurationError, CorruptNodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Mapping
     from datetime import datetime
 
+    from shardsched.admin.executor_status import ExecutorStatus
     from shardsched.admin.reader import Reader
     from shardsched.clock import Clock
     from shardsched.core.checkpoint import Checkpoint
-    from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord, LoadReport
+    from shardsched.core.executor import LeaderRecord
     from shardsched.core.fire import Cursor, Marker
+    from shardsched.core.tally import Tally
     from shardsched.core.view import FleetView, ItemView, JobEntry
     from shardsched.registry.base import Node
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecutorStatus:
-    """One executor that lives, or whose drain mark outlived it."""
-
-    name: str
-    """Its name."""
-    state: str
-    """``live``, ``drained``, ``unfit``, ``unreadable``, or ``gone`` for a drain mark alone."""
-    reason: str | None = None
-    """Why it takes no items, or None."""
-    record: ExecutorRecord | None = None
-    """What it says of itself, None where it does not live or cannot be read."""
-    load: LoadReport | None = None
-    """Its last load report, None where there is none."""
-    drain: DrainMark | None = None
-    """Who drained it, None where nobody did."""
-    is_leader: bool = False
-    """Whether it leads."""
-    items: int = 0
-    """Items that it owns."""
-    running: int = 0
-    """Items that it runs."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as ``executor list --json`` shows it."""
-        return executor_document(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +77,8 @@ class JobStatus:
     """Living executors with the items that they own."""
     items: tuple[ItemStatus, ...]
     """Its items."""
+    tally: Tally | None = None
+    """How far its fires have come, None where nobody waits for it or listens to it."""
 
     @property
     def reason(self) -> str | None:
@@ -153,11 +130,16 @@ class StatusCollector:
         entries = self._reader.entries(jobs)
         members = self._reader.members()
         views = self._reader.items(entries)
+        tracked = set(self._reader.names("fires")[0])
+        tallies = self._reader.tallies({name: entry for name, entry in entries.items() if name in tracked})
         now = self._clock.now()
-        statuses = tuple(job_status(entry, members, views[name], now) for name, entry in sorted(entries.items()))
-        loads, tally = self._reader.loads(names), Tally.of(statuses)
+        statuses = tuple(
+            job_status(entry, members, views[name], now, tallies.get(name), entries)
+            for name, entry in sorted(entries.items())
+        )
+        loads, counts = self._reader.loads(names), ItemCounts.of(statuses)
         executors = tuple(
-            executor_status(name, members, loads.get(name), tally, is_present=name in names)
+            executor_status(name, members, loads.get(name), counts, is_present=name in names)
             for name in sorted(set(names) | set(drained))
         )
         return FleetStatus(at=now, leader=members.leader, executors=executors, jobs=statuses)
@@ -172,29 +154,49 @@ class StatusCollector:
         entry = self._reader.entry(name)
         members = self._reader.members()
         views = self._reader.items({name: entry})[name]
-        status = job_status(entry, members, views, self._clock.now())
+        tally = self._reader.tallies({name: entry}).get(name)
+        jobs = self._reader.job_names() if entry.config is not None and entry.config.after else ()
+        status = job_status(entry, members, views, self._clock.now(), tally, jobs)
         uid = entry.config.uid if entry.config else None
         saved = {item: _checkpoint_status(node, uid) for item, node in self._reader.checkpoints(name)}
         items = tuple(replace(item, checkpoint=saved.get(item.item)) for item in status.items)
         return replace(status, items=items) if saved else status
 
 
-def job_status(entry: JobEntry, fleet: FleetView, views: Mapping[int, ItemView], now: datetime) -> JobStatus:
-    """Return one job as it stands, made of what was read."""
+def job_status(
+    entry: JobEntry,
+    fleet: FleetView,
+    views: Mapping[int, ItemView],
+    now: datetime,
+    tally: Tally | None = None,
+    jobs: Container[str] | None = None,
+) -> JobStatus:
+    """Return one job as it stands, made of what was read.
+
+    Args:
+        entry: The job.
+        fleet: Executors, drain marks and leader.
+        views: Its items that have a cursor or a marker.
+        now: The time.
+        tally: How far its fires have come.
+        jobs: The names of all jobs, to tell of upstream jobs that are not there; None where they are not known.
+    """
     verdict = judge(entry, fleet)
     owners = live_owners(entry.assignment, fleet)
     by_item = {item: name for name, items in owners.items() for item in items}
     count = _item_count(entry)
     items = tuple(_item_status(item, by_item.get(item), views.get(item)) for item in sorted({*range(count), *views}))
     faulty = [f"item {item.item}: {item.reason}" for item in items if item.reason]
+    upstream = upstream_fault(entry.config, jobs) if entry.config is not None and jobs is not None else None
     is_firing = verdict.state not in {JobState.PAUSED, JobState.HELD}
     return JobStatus(
         entry=entry,
         state=verdict.state,
-        reasons=(*verdict.reasons, *faulty),
+        reasons=(*verdict.reasons, *faulty, *([upstream] if upstream else ())),
         next_fire=_next_fire(entry, now) if is_firing else None,
         owners=owners,
         items=items,
+        tally=tally,
     )
 
 
@@ -230,64 +232,3 @@ def _next_fire(entry: JobEntry, now: datetime) -> datetime | None:
         return entry.config.schedule().next_fire(max(now, entry.config.armed_at))
     except ConfigurationError:
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Items by executor, counted once for all executors."""
-
-    owned: Counter[str]
-    """How many each owns."""
-    running: Counter[str]
-    """How many each runs."""
-
-    @classmethod
-    def of(cls, jobs: Iterable[JobStatus]) -> Tally:
-        """Count them."""
-        owned: Counter[str] = Counter()
-        running: Counter[str] = Counter()
-        for job in jobs:
-            owned.update({name: len(items) for name, items in job.owners.items()})
-            running.update(item.marker.executor for item in job.items if item.marker is not None)
-        return cls(owned, running)
-
-
-def executor_status(
-    name: str, fleet: FleetView, load: LoadReport | None, tally: Tally, *, is_present: bool
-) -> ExecutorStatus:
-    """Return one executor as it stands, made of what was read."""
-    record, drain = fleet.executors.get(name), fleet.drained.get(name)
-    state, reason = _executor_state(record, drain, is_present=is_present)
-    return ExecutorStatus(
-        name=name,
-        state=state,
-        reason=reason,
-        record=record,
-        load=load,
-        drain=drain,
-        is_leader=fleet.leader is not None and fleet.leader.name == name,
-        items=tally.owned[name],
-        running=tally.running[name],
-    )
-
-
-def _executor_state(
-    record: ExecutorRecord | None, drain: DrainMark | None, *, is_present: bool
-) -> tuple[str, str | None]:
-    if not is_present:
-        return "gone", _drain_text(drain)
-    if record is None:
-        return "unreadable", "its record cannot be read; restart it"
-    if drain is not None:
-        return "drained", _drain_text(drain)
-    if record.unfit is not None:
-        return "unfit", record.unfit
-    return "live", None
-
-
-def _drain_text(drain: DrainMark | None) -> str:
-    if drain is None:
-        return "drained; the mark cannot be read, so it does not count"
-    by = f" by {drain.by}" if drain.by else ""
-    why = f": {drain.reason}" if drain.reason else ""
-    return f"drained{by} at {drain.at.isoformat(timespec='seconds')}{why}"

@@ -13,7 +13,8 @@ from shardsched.errors import ConfigurationError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from shardsched.admin.status import CheckpointStatus, ExecutorStatus, FleetStatus, ItemStatus, JobStatus
+    from shardsched.admin.executor_status import ExecutorStatus
+    from shardsched.admin.status import CheckpointStatus, FleetStatus, ItemStatus, JobStatus
     from shardsched.core.fire import Cursor
 
 
@@ -131,7 +132,8 @@ def write_job(job: JobStatus) -> None:
         zone = job.entry.config.timezone
         write_line(f"  next fire: {zoned(job.next_fire, zone)}")
         for name, value in details.items():
-            if name in _SHOWN and value not in (None, "", {}, []):
+            is_told = not name.startswith("after_") or bool(details["after"])
+            if name in _SHOWN and is_told and value not in (None, "", {}, []):
                 write_line(f"  {name}: {printable(_text(value))}")
     write_line("")
     headings = ("ITEM", "OWNER", "STATE", "FIRE", "ATTEMPT", "EXECUTOR", "TOKEN", "MESSAGE")
@@ -154,6 +156,11 @@ _SHOWN = (
     "disabled_items",
     "item_params",
     "param",
+    "after",
+    "after_mode",
+    "after_on",
+    "waits_for",
+    "last_completed",
     "failover",
     "misfire",
     "misfire_grace",
@@ -179,7 +186,7 @@ def _text(value: object) -> str:
         return ", ".join(map(str, value))
     if isinstance(value, dict):
         return ", ".join(f"{key}={text}" for key, text in value.items())
-    return str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _saved_row(item: int, checkpoint: CheckpointStatus, timezone: str) -> tuple[str, ...]:

@@ -11,14 +11,13 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shardsched.coordination.record import read_cursors
 from shardsched.coordination.removal import remove_job_nodes
 from shardsched.core.assignment import encode_assignment
 from shardsched.core.events import Event
-from shardsched.core.fire import decode_cursor
 from shardsched.core.item import is_item_name
 from shardsched.core.rebalance import rebalance
 from shardsched.core.tidy import settled_assignment
-from shardsched.errors import CorruptNodeError
 from shardsched.registry.base import Check, Committed, Create, Delete, Put, Refused
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from shardsched.coordination.election import Election, Term
     from shardsched.coordination.session import Lease
     from shardsched.core.assignment import Assignment
-    from shardsched.core.fire import Cursor
     from shardsched.core.paths import Paths
     from shardsched.core.view import FleetView, JobEntry
     from shardsched.registry.base import Operation, Registry
@@ -120,26 +118,9 @@ class Leadership:
         claimed: dict[str, datetime | None] = {}
         for entry in entries:
             uid = entry.config.uid if entry.config else ""
-            cursors = self._cursors(entry.name)[0].values()
+            cursors = read_cursors(self._registry, self._paths, entry.name)[0].values()
             claimed[entry.name] = max((one.fire for one in cursors if one.fire and one.uid == uid), default=None)
         return claimed
-
-    def _cursors(self, job: str) -> tuple[dict[int, Cursor], dict[int, int]]:
-        """Return all cursors of a job that can be read, and the versions of all, by item."""
-        names = self._registry.children(self._paths.cursors(job), fresh=True)
-        items = [int(name) for name in names if name.isascii() and name.isdigit()]
-        nodes = self._registry.read([self._paths.cursor(job, item) for item in items], fresh=True)
-        cursors: dict[int, Cursor] = {}
-        versions: dict[int, int] = {}
-        for item, node in zip(items, nodes, strict=True):
-            if node is None:
-                continue
-            versions[item] = node.version
-            try:
-                cursors[item] = decode_cursor(node.path, node.value)
-            except CorruptNodeError as error:
-                logger.warning("%s", error, extra={"event": Event.RECORD_CORRUPT, "job": job, "item": item})
-        return cursors, versions
 
     def _write(self, term: Term, writes: list[_Write]) -> int:
         """Write some assignments; one that is refused is left out, and the rest is tried again."""
@@ -199,7 +180,7 @@ class Leadership:
         config, assignment = entry.config, entry.assignment
         if config is None or assignment is None or entry.assignment_version is None:
             return False
-        cursors, versions = self._cursors(entry.name)
+        cursors, versions = read_cursors(self._registry, self._paths, entry.name)
         mine = {item: cursor for item, cursor in cursors.items() if cursor.uid == config.uid}
         settled = settled_assignment(config, assignment, entry.commands, mine, now)
         if settled is None:

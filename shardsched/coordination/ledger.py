@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.core.fire import MAX_MESSAGE_LENGTH, Cause, Cursor, ItemState, Marker, encode_cursor, encode_marker
 from shardsched.core.paths import last_part
+from shardsched.core.release import lost_cursor
 from shardsched.registry.base import Check, Create, Delete, Put, Refused
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ class Attempt:
         )
 
     def culprit(self, refused: Refused) -> Claimed | None:
-        """Return the item that was refused; None when the session, the job or the assignment was."""
+        """Return the item that was refused; None when it was the session, the job, the assignment or what is extra."""
         index = refused.index - CLAIM_CHECKS
-        return self.claims[index // 2] if index >= 0 else None
+        return self.claims[index // 2] if 0 <= index < 2 * len(self.claims) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +124,20 @@ class Ledger:
         self._lease = lease
         self._executor = executor
 
-    def claim(self, entry: JobEntry, runs: Sequence[tuple[Run, ItemView, str]], now: datetime) -> list[Attempt]:
+    def claim(
+        self,
+        entry: JobEntry,
+        runs: Sequence[tuple[Run, ItemView, str]],
+        now: datetime,
+        extra: Sequence[Operation] = (),
+    ) -> list[Attempt]:
         """Send claims for items of one job.
 
         Args:
             entry: The job as planned; it has a configuration and an assignment.
             runs: What to run, the item as it was read, and a new run id.
             now: The time.
+            extra: What is written besides, by the first attempt.
 
         **Atomicity:** each attempt all or nothing. **Unknown:** by the attempt's future; read the items again.
 
@@ -137,10 +145,17 @@ class Ledger:
             SessionLostError: There is no session to claim under.
         """
         return [
-            self._attempt(entry, runs[start : start + CLAIM_CHUNK], now) for start in range(0, len(runs), CLAIM_CHUNK)
+            self._attempt(entry, runs[start : start + CLAIM_CHUNK], now, () if start else extra)
+            for start in range(0, len(runs), CLAIM_CHUNK)
         ]
 
-    def _attempt(self, entry: JobEntry, runs: Sequence[tuple[Run, ItemView, str]], now: datetime) -> Attempt:
+    def _attempt(
+        self,
+        entry: JobEntry,
+        runs: Sequence[tuple[Run, ItemView, str]],
+        now: datetime,
+        extra: Sequence[Operation],
+    ) -> Attempt:
         fence = self._lease.fence()
         # Not the lease's own, which another thread may change between the two.
         incarnation = last_part(fence.path)
@@ -156,7 +171,7 @@ class Ledger:
             marker_path = self._paths.marker(entry.name, run.item)
             operations.append(Create(marker_path, encode_marker(claimed.marker), ephemeral=True))
             operations.append(self._write_cursor(entry.name, run.item, claimed.cursor, view.cursor_version))
-        return Attempt(entry=entry, claims=tuple(claims), future=self._registry.submit(operations))
+        return Attempt(entry=entry, claims=tuple(claims), future=self._registry.submit([*operations, *extra]))
 
     def _claimed(
         self, entry: JobEntry, run: Run, view: ItemView, run_id: str, incarnation: str, now: datetime
@@ -196,8 +211,12 @@ class Ledger:
         path, value = self._paths.cursor(job, item), encode_cursor(cursor)
         return Create(path, value) if version is None else Put(path, value, version)
 
-    def complete(self, endings: Sequence[Ending]) -> Future[Outcome]:
+    def complete(self, endings: Sequence[Ending], extra: Sequence[Operation] = ()) -> Future[Outcome]:
         """Send the outcome of runs of the present session: their markers go and their cursors say it.
+
+        Args:
+            endings: The runs.
+            extra: What is written besides.
 
         **Atomicity:** all or nothing; when refused, send them one by one. **Unknown:** read the items again.
 
@@ -210,9 +229,11 @@ class Ledger:
             operations.append(Delete(self._paths.marker(claimed.job, claimed.item)))
             path = self._paths.cursor(claimed.job, claimed.item)
             operations.append(Put(path, encode_cursor(ending.cursor()), claimed.version))
-        return self._registry.submit(operations)
+        return self._registry.submit([*operations, *extra])
 
-    def settle(self, entry: JobEntry, settle: Settle, view: ItemView, now: datetime) -> Future[Outcome]:
+    def settle(
+        self, entry: JobEntry, settle: Settle, view: ItemView, now: datetime, extra: Sequence[Operation] = ()
+    ) -> Future[Outcome]:
         """Send a cursor that is written without a run: an abandoned run is over, or fires are dropped.
 
         It makes the same checks as a claim, so that only the present owner settles, and only while the item does not
@@ -248,9 +269,11 @@ class Ledger:
             self._write_cursor(entry.name, settle.item, cursor, view.cursor_version),
             Delete(self._paths.marker(entry.name, settle.item)),
         ]
-        return self._registry.submit(operations)
+        return self._registry.submit([*operations, *extra])
 
-    def release(self, job: str, release: Release, view: ItemView, now: datetime) -> Future[Outcome]:
+    def release(
+        self, job: str, release: Release, view: ItemView, now: datetime, extra: Sequence[Operation] = ()
+    ) -> Future[Outcome]:
         """Send that a marker of ours is given back, since no run of ours is behind it.
 
         The cursor stays *running* where the fire is to be run again, and becomes *lost* where it is not. It must have
@@ -260,17 +283,9 @@ class Ledger:
             SessionLostError: There is no session; the marker is gone with it.
         """
         operations: list[Operation] = [self._lease.fence(), Delete(self._paths.marker(job, release.item))]
-        cursor = view.cursor
         if view.cursor_version is not None:
             operations.insert(1, Check(self._paths.cursor(job, release.item), view.cursor_version))
-        if release.is_final and cursor is not None and view.marker is not None and cursor.run == view.marker.run:
-            lost = replace(
-                cursor,
-                state=ItemState.LOST,
-                ended_at=now,
-                message="its claim was given back",
-                job_param=None,
-                param=None,
-            )
+        lost = lost_cursor(release, view, now)
+        if lost is not None:
             operations.append(self._write_cursor(job, release.item, lost, view.cursor_version))
-        return self._registry.submit(operations)
+        return self._registry.submit([*operations, *extra])

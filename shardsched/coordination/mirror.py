@@ -11,12 +11,13 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from shardsched.core.bond import Bonds
 from shardsched.core.fleet import drain_or_none, executor_or_none, job_entry, leader_or_none
 from shardsched.core.paths import CONTROL_PLANE, Paths, last_part
 from shardsched.core.view import FleetView, JobEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from shardsched.core.executor import DrainMark, ExecutorRecord
     from shardsched.registry.base import Changes, Node, Registry, Subscription
@@ -46,6 +47,8 @@ class Mirror:
         self._subscriptions: list[Subscription] = []
         self._executors: dict[str, ExecutorRecord] = {}
         self._drained: dict[str, DrainMark] = {}
+        self._bonds = Bonds()
+        self._unbound: set[str] = set()
 
     def start(self) -> None:
         """Begin to watch; `is_complete` turns true when all has been reported once."""
@@ -76,6 +79,8 @@ class Mirror:
             names = {last_part(path) for path in changed}
             if changed and kind in _JOB_KINDS:
                 self._changed_jobs |= names
+                if kind == "jobs":
+                    self._unbound |= names
                 for name in names:
                     self._entries.pop(name, None)
             elif changed and kind != "leader":
@@ -149,6 +154,33 @@ class Mirror:
             if entry is not None:
                 self._entries[job] = entry
         return entry
+
+    def dependents(self, job: str) -> tuple[str, ...]:
+        """Return the jobs that wait for one, by name."""
+        with self._lock:
+            return self._known_bonds().dependents(job)
+
+    def upstream(self, job: str) -> frozenset[str]:
+        """Return the jobs that stand before one, directly or not."""
+        with self._lock:
+            return self._known_bonds().upstream(job)
+
+    def _known_bonds(self) -> Bonds:
+        for name in self._unbound:
+            entry = self._entry(name)
+            self._bonds.set(name, entry.config.after if entry is not None and entry.config is not None else ())
+        self._unbound.clear()
+        return self._bonds
+
+    def executors(self) -> Mapping[str, ExecutorRecord]:
+        """Return the executors that live and whose record can be read, by name."""
+        with self._lock:
+            return dict(self._executors)
+
+    def is_listened(self, handler: str) -> bool:
+        """Whether some living executor's code for a handler has listeners that are told of whole fires."""
+        with self._lock:
+            return any(handler in record.listening for record in self._executors.values())
 
     def job_names(self) -> tuple[str, ...]:
         """Return the names of all jobs."""

@@ -69,6 +69,7 @@ def _remove(registry: Registry, paths: Paths, job: str, node: Node) -> bool:
         paths.markers(job),
         paths.assignment(job),
         paths.commands(job),
+        paths.fires(job),
     ]
     standing = [found.path for found in registry.read(parents, fresh=True) if found is not None]
     deletes = [Delete(path) for path in standing]

@@ -6,18 +6,36 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardsched.core.codec import Fields, encode, time_text
+from shardsched.core.fire import Cause
 from shardsched.core.item import MAX_ITEM_COUNT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
+    from typing import Any
+
+    from shardsched.core.assignment import Assignment
+    from shardsched.core.fire import Cursor
 
 MAX_WAITING_TRIGGERS = 16
 """Triggers kept of a job; each press is run once, so a further one is refused while the oldest still waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamFire:
+    """A completed fire of a job that another one waits for."""
+
+    job: str
+    """The upstream job."""
+    at: datetime
+    """The fire: a scheduled time, or when it was triggered."""
+    trigger: int = 0
+    """Number of the trigger, 0 for a scheduled fire."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """One press of the button."""
+    """One press of the button, or what takes its place: the jobs that it waits for have completed a fire."""
 
     number: int
     """Counts the job's triggers, from 1."""
@@ -31,6 +49,10 @@ class Trigger:
     """A parameter that stands in for the job's, None for the job's own."""
     by: str = ""
     """Who pressed."""
+    cause: Cause = Cause.MANUAL
+    """Whether people pressed or jobs did."""
+    upstream: tuple[UpstreamFire, ...] = ()
+    """The completed fires that it follows, where jobs did."""
 
     def concerns(self, item: int) -> bool:
         """Whether the item is to run for it."""
@@ -45,6 +67,8 @@ class Commands:
     """The job's."""
     triggers: tuple[Trigger, ...] = ()
     """The latest triggers, in order."""
+    upstream: tuple[UpstreamFire, ...] = ()
+    """Completed fires of some of the jobs that it waits for, while it waits for the others."""
     stop: int = 0
     """Counts the stops: a run claimed under a lower count is to be stopped."""
     stop_at: datetime | None = None
@@ -78,9 +102,12 @@ def encode_commands(commands: Commands) -> bytes:
                     "only": None if trigger.only is None else list(trigger.only),
                     "param": trigger.param,
                     "by": trigger.by,
+                    "cause": trigger.cause,
+                    "upstream": _upstream(trigger.upstream),
                 }
                 for trigger in commands.triggers
             ],
+            "upstream": _upstream(commands.upstream) or None,
             "stop": commands.stop,
             "stop_at": time_text(commands.stop_at),
             "stop_by": commands.stop_by,
@@ -103,6 +130,8 @@ def decode_commands(path: str, value: bytes) -> Commands:
             only=trigger.integers("only"),
             param=trigger.text("param") if trigger.has("param") else None,
             by=trigger.text("by", ""),
+            cause=trigger.choice("cause", Cause, "manual"),
+            upstream=_read_upstream(trigger),
         )
         for trigger in fields.objects("triggers")
     )
@@ -112,7 +141,38 @@ def decode_commands(path: str, value: bytes) -> Commands:
     return Commands(
         uid=fields.text("uid"),
         triggers=triggers,
+        upstream=_read_upstream(fields),
         stop=fields.integer("stop", 0),
         stop_at=fields.time_or_none("stop_at"),
         stop_by=fields.text("stop_by", ""),
     )
+
+
+def _upstream(fires: Sequence[UpstreamFire]) -> list[dict[str, Any]]:
+    return [{"job": fire.job, "fire": time_text(fire.at), "trigger": fire.trigger} for fire in fires]
+
+
+def _read_upstream(fields: Fields) -> tuple[UpstreamFire, ...]:
+    return tuple(
+        UpstreamFire(job=fire.text("job"), at=fire.time("fire"), trigger=fire.integer("trigger", 0))
+        for fire in fields.objects("upstream")
+    )
+
+
+def next_number(commands: Commands, assignment: Assignment | None, cursors: Mapping[int, Cursor]) -> int:
+    """Return the number of a new trigger: above all that were handled, or may be."""
+    floor = assignment.trigger_floor if assignment else 0
+    return 1 + max([commands.trigger_count, floor, *(cursor.trigger for cursor in cursors.values())])
+
+
+def waiting_triggers(
+    commands: Commands, assignment: Assignment | None, cursors: Mapping[int, Cursor]
+) -> tuple[Trigger, ...]:
+    """Return the triggers that some item which they concern has not handled yet."""
+    floor = assignment.trigger_floor if assignment else 0
+
+    def is_waiting(trigger: Trigger) -> bool:
+        items = range(trigger.items) if trigger.only is None else trigger.only
+        return any((cursors[item].trigger if item in cursors else floor) < trigger.number for item in items)
+
+    return tuple(trigger for trigger in commands.triggers if is_waiting(trigger))

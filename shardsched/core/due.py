@@ -8,7 +8,8 @@ The rules in order, for an item whose owner asks:
    (failover), or is lost.
 3. The cursor says *failed* and when to try again: the same fire is run again then. A newer fire that comes before takes
    its place; a trigger waits for it, unless no retry can start since the job is paused or in a pause window.
-4. A trigger that the item has not handled is due, paused or not.
+4. A trigger that the item has not handled is due, paused or not. One that came of another job's fire lets a fire that
+   has been due for longer go first.
 5. A fire is due when the latest one up to now lies after both the cursor's fire and the time the job was armed. Up to
    the misfire grace it is on time; later, or when the item was still busy as its moment passed, the misfire policy
    decides; a misfire waits for the end of a pause window.
@@ -25,7 +26,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardsched.core.decision import Await, Decision, GivenUp, Release, Run, Settle
-from shardsched.core.due_fire import due_fire
+from shardsched.core.due_fire import due_fire, due_since
 from shardsched.core.fire import Cause, ItemState
 from shardsched.core.retry import retry_fault, retry_starts_at
 
@@ -50,7 +51,13 @@ def due(terms: Terms, item: int, view: ItemView) -> Decision | None:
         return _abandoned(terms, item, cursor)
     if cursor is not None and cursor.is_retried:
         return _failed(terms, item, cursor)
-    return _manual(terms, item, cursor) or due_fire(terms, item, cursor)
+    triggered = _triggered(terms, item, cursor)
+    if isinstance(triggered, Run) and triggered.cause is Cause.DEPENDENCY:
+        # People's triggers come to an end; those of other jobs may come without one.
+        waits_since = due_since(terms, item, cursor)
+        if waits_since is not None and waits_since <= triggered.run_fire:
+            return due_fire(terms, item, cursor) or triggered
+    return triggered or due_fire(terms, item, cursor)
 
 
 def _marked(terms: Terms, item: int, view: ItemView) -> Decision | None:
@@ -123,7 +130,7 @@ def _failed(terms: Terms, item: int, cursor: Cursor) -> Decision | None:
     starts_at = retry_starts_at(terms, cursor)
     if starts_at is not None and starts_at <= terms.moment.now:
         return _again(terms, item, cursor, Cause.RETRY)
-    manual = _manual(terms, item, cursor) if terms.config.paused or terms.moment.opens_at else None
+    manual = _triggered(terms, item, cursor) if terms.config.paused or terms.moment.opens_at else None
     if manual is not None:
         return replace(manual, given_up=_given_up(terms, cursor, "triggered while no retry could start"))
     return None
@@ -133,7 +140,7 @@ def _given_up(terms: Terms, cursor: Cursor, reason: str) -> GivenUp:
     return GivenUp(cursor=cursor, fire=_run_fire(terms, cursor), reason=reason)
 
 
-def _manual(terms: Terms, item: int, cursor: Cursor | None) -> Run | Settle | None:
+def _triggered(terms: Terms, item: int, cursor: Cursor | None) -> Run | Settle | None:
     if terms.commands is None:
         return None
     handled = terms.assignment.trigger_floor if cursor is None else cursor.trigger
@@ -147,7 +154,7 @@ def _manual(terms: Terms, item: int, cursor: Cursor | None) -> Run | Settle | No
         return Settle(item=item, state=state, fire=fire, reason=reason, trigger=trigger.number)
     return Run(
         item=item,
-        cause=Cause.MANUAL,
+        cause=trigger.cause,
         run_fire=trigger.at,
         fire=None if cursor is None else cursor.fire,
         trigger=trigger.number,
@@ -155,6 +162,6 @@ def _manual(terms: Terms, item: int, cursor: Cursor | None) -> Run | Settle | No
         items=trigger.items,
         job_param=terms.config.param if trigger.param is None else trigger.param,
         param=terms.config.item_param(item),
-        first_cause=Cause.MANUAL,
+        first_cause=trigger.cause,
         by=trigger.by,
     )

@@ -60,6 +60,12 @@ def _owed_at_pause(terms: Terms, item: int, cursor: Cursor | None) -> Settle | N
     return _skip(terms, item, base, latest, "the job was paused before it could start")
 
 
+def due_since(terms: Terms, item: int, cursor: Cursor | None) -> datetime | None:
+    """Return the first fire that an item has not handled; it may lie ahead. None if there is none."""
+    base = _base(terms, item, None if cursor is None else cursor.fire)
+    return terms.moment.latest_fire if base is None else terms.schedule.next_fire(base)
+
+
 def _unhandled(
     terms: Terms, item: int, cursor: Cursor | None, base: datetime | None, latest: datetime
 ) -> Run | Settle | None:

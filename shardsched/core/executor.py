@@ -34,6 +34,8 @@ class ExecutorRecord:
     """Release of shardsched."""
     handlers: Mapping[str, str] = field(default_factory=dict)
     """Handlers it hosts, by name: the ``module:function`` behind each."""
+    listening: tuple[str, ...] = ()
+    """Those of its handlers whose listeners are told of whole fires."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Its labels."""
     slots: int = 16
@@ -47,6 +49,7 @@ def encode_executor(record: ExecutorRecord) -> bytes:
     fields = {name: getattr(record, name) for name in record.__dataclass_fields__ if name != "name"}
     fields["started_at"] = time_text(record.started_at)
     fields["handlers"] = dict(record.handlers)
+    fields["listening"] = list(record.listening) or None
     fields["labels"] = dict(record.labels)
     return encode(fields)
 
@@ -68,6 +71,7 @@ def decode_executor(path: str, name: str, value: bytes) -> ExecutorRecord:
         started_at=fields.time("started_at"),
         version=fields.text("version", ""),
         handlers=fields.texts("handlers"),
+        listening=fields.text_list("listening"),
         labels=fields.texts("labels"),
         slots=fields.integer("slots", 1, low=1, high=100_000),
         unfit=fields.text("unfit", None) if fields.has("unfit") else None,

@@ -26,8 +26,14 @@ class Cause(StrEnum):
     """Another executor, or an earlier session of this one, left it unfinished."""
     MANUAL = "manual"
     """A person triggered it."""
+    DEPENDENCY = "dependency"
+    """A job that it waits for has completed a fire."""
     RETRY = "retry"
     """It had failed."""
+
+
+TRIGGERED = frozenset({Cause.MANUAL, Cause.DEPENDENCY})
+"""Causes of runs whose fire is a trigger, known by its number, and no scheduled time."""
 
 
 class ItemState(StrEnum):

@@ -65,6 +65,7 @@ def check_job(config: JobConfig, now: datetime) -> JobConfig:
     _check_lists(config)
     check_task(config.handler, config.task)
     check_schedule(config.schedule(), now)
+    _check_upstream(config)
     size = len(encode_job(config))
     if size > MAX_CONFIG_BYTES:
         message = f"the configuration has {size} bytes, {MAX_CONFIG_BYTES} are allowed; shorten the parameters"
@@ -113,6 +114,14 @@ def _check_lists(config: JobConfig) -> None:
     for item in items:
         if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < MAX_ITEM_COUNT:
             raise JobConfigError(f"disabled_items has {item!r}; give numbers of items", setting="disabled_items")
+
+
+def _check_upstream(config: JobConfig) -> None:
+    for name in config.after:
+        check_job_name(name)
+    if config.name in config.after:
+        message = f"job {config.name!r} would wait for itself; leave it out of 'after'"
+        raise JobConfigError(message, setting="after")
 
 
 def _check_seconds(config: JobConfig) -> None:

@@ -17,6 +17,7 @@ PERSISTENT_ROOTS = (
     "jobs",
     "assignments",
     "commands",
+    "fires",
     "items",
     "running",
     "checkpoints",
@@ -84,6 +85,10 @@ class Paths:
     def commands(self, job: str) -> str:
         """What people asked of a job: triggers and stops."""
         return f"/{self.namespace}/commands/{job}"
+
+    def fires(self, job: str) -> str:
+        """The tally of a tracked job's fires."""
+        return f"/{self.namespace}/fires/{job}"
 
     def cursors(self, job: str) -> str:
         """The node above a job's cursors."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,8 @@ class CallEnd:
     """The exception in full."""
     exit_code: int = 0
     """With which code a process should exit now."""
+    error: BaseException | None = field(default=None, compare=False)
+    """What was raised, for whoever asks in the same process."""
 
 
 def call_handler(
@@ -82,7 +84,7 @@ def call_handler(
         return CallEnd(ending=Ending.FAILED, message=str(error)[:MAX_MESSAGE_CHARS], exit_code=1)
     except (StopRequested, asyncio.CancelledError) as error:
         if stop_flag.requested:
-            return CallEnd(ending=Ending.STOPPED)
+            return CallEnd(ending=Ending.STOPPED, error=error)
         return _failed(error)
     except BaseException as error:  # noqa: BLE001 - user code may raise anything, and its run must be told of
         return _failed(error)
@@ -95,15 +97,22 @@ def _exited(error: SystemExit) -> CallEnd:
     if isinstance(error.code, int):
         # Only eight bits reach the parent, and a failure must not look like success for want of the others.
         code = error.code & 0xFF or 1
-        return CallEnd(ending=Ending.FAILED, message=f"exited with code {int(error.code)}", exit_code=code)
-    return CallEnd(ending=Ending.FAILED, message=_one_line(error), exit_code=1)
+        message = f"exited with code {int(error.code)}"
+        return CallEnd(ending=Ending.FAILED, message=message, exit_code=code, error=error)
+    return CallEnd(ending=Ending.FAILED, message=_one_line(error), exit_code=1, error=error)
 
 
 def _failed(error: BaseException) -> CallEnd:
     # The frame of call_handler itself is no news to the reader of a traceback.
     frames = error.__traceback__.tb_next if error.__traceback__ else None
     text = "".join(traceback.format_exception(type(error), error, frames))
-    return CallEnd(ending=Ending.FAILED, message=_one_line(error), traceback=text[-MAX_TRACEBACK_CHARS:], exit_code=1)
+    return CallEnd(
+        ending=Ending.FAILED,
+        message=_one_line(error),
+        traceback=text[-MAX_TRACEBACK_CHARS:],
+        exit_code=1,
+        error=error,
+    )
 
 
 def _one_line(error: BaseException) -> str:

@@ -47,7 +47,7 @@ class ShardingContext:
         fire_time: The moment for which the run was planned, aware; it names the fire, however late the run starts.
         run_id: Unique for every run.
         attempt: 1 for the first run of this item for this fire.
-        cause: Why it runs: ``schedule``, ``misfire``, ``failover``, ``manual`` or ``retry``.
+        cause: Why it runs: ``schedule``, ``misfire``, ``failover``, ``manual``, ``dependency`` or ``retry``.
         fencing_token: Grows with every claim of the item; put it into own writes and refuse smaller ones.
         executor: Name of the executor that runs it.
         log: Logger whose records name the job and the item.

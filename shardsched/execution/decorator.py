@@ -10,6 +10,8 @@ from shardsched.execution.handlers import TABLE, Handler
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from shardsched.execution.listener import JobListener
+
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
 
@@ -43,6 +45,7 @@ def sharded_job(
     description: str = "",
     paused: bool = False,
     overwrite: bool = False,
+    listeners: Sequence[JobListener] = (),
 ) -> Callable[[_F], _F]:
     """Make a function the handler of a job, and describe the job.
 
@@ -82,6 +85,7 @@ def sharded_job(
         description: For people.
         paused: Whether the job is created paused.
         overwrite: Whether this description replaces the registry's copy at every start.
+        listeners: Told of its items and of its fires; they live in the code alone.
 
     Raises:
         ConfigurationError: Another function is the handler of that name.
@@ -125,8 +129,15 @@ def sharded_job(
     def decorate(function: _F) -> _F:
         module = getattr(function, "__module__", "")
         qualname = getattr(function, "__qualname__", repr(function))
-        code = as_function(function)
-        TABLE.add(Handler(name=name, function=code, module=module, qualname=qualname, settings=settings))
+        handler = Handler(
+            name=name,
+            function=as_function(function),
+            module=module,
+            qualname=qualname,
+            settings=settings,
+            listeners=tuple(listeners),
+        )
+        TABLE.add(handler)
         return function
 
     return decorate

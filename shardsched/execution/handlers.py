@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shardsched.errors import ConfigurationError, HandlerImportError
+from shardsched.execution.listener import hears_fires
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from shardsched.execution.listener import JobListener
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,8 @@ class Handler:
     """Its name there."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What the decorator said of the job, by keyword."""
+    listeners: tuple[JobListener, ...] = ()
+    """What is told of its items and fires."""
 
     @property
     def place(self) -> str:
@@ -59,6 +64,15 @@ class HandlerTable:
     def places(self) -> dict[str, str]:
         """Return the ``module:function`` behind each name."""
         return {name: f"{handler.module}:{handler.qualname}" for name, handler in sorted(self._handlers.items())}
+
+    def listeners(self, name: str) -> tuple[JobListener, ...]:
+        """Return the listeners of a handler, none if it is not known."""
+        handler = self._handlers.get(name)
+        return () if handler is None else handler.listeners
+
+    def listening(self) -> frozenset[str]:
+        """Return the handlers whose listeners are told of whole fires."""
+        return frozenset(name for name, handler in self._handlers.items() if hears_fires(handler.listeners))
 
     def names(self) -> tuple[str, ...]:
         """Return all names, sorted."""

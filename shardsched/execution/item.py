@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from shardsched.core.task import SHELL, is_builtin
 from shardsched.errors import JobConfigError
-from shardsched.execution.call import CallEnd, call_handler
 from shardsched.execution.context import ShardingContext
 from shardsched.execution.failure import CALL, report_failure
 from shardsched.execution.frame import FrameError, receive_blocking, send_blocking
@@ -30,6 +29,7 @@ from shardsched.execution.kernel import SignalSwitch, die_with_parent
 from shardsched.execution.kinds.builtin import builtin_function
 from shardsched.execution.kinds.shell import become_program
 from shardsched.execution.line import Line
+from shardsched.execution.listener import FIRE_CALLS, call_fire_listeners, call_heard
 from shardsched.execution.process_tree import Mark, wear
 from shardsched.execution.report import unstarted
 from shardsched.execution.stats import clean_stats
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     import asyncio
     import socket
     from collections.abc import Callable, Mapping
+
+    from shardsched.execution.call import CallEnd
 
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 OOM_SCORE_ADJ = 500
@@ -134,9 +136,12 @@ def _call(order: Mapping[str, Any], failures: Mapping[str, str], line: Line) -> 
         return unstarted(str(error))
     if function is None:
         return _no_handler(order["handler"], failures)
+    listeners = TABLE.listeners(order["handler"])
     switch = SignalSwitch(signal.SIGTERM, lambda *_: stop_flag.request())
     stop_flag.call_on_watch(switch.turn_on)
     try:
+        if order["context"].get("call") in FIRE_CALLS:
+            return _report(call_fire_listeners(listeners, order["context"]), stop_flag, {})
         context = ShardingContext.from_fields(order["context"], stop_flag, line.ask)
     except (KeyError, TypeError, ValueError) as error:
         return unstarted(f"bad context: {error!r}")
@@ -145,7 +150,7 @@ def _call(order: Mapping[str, Any], failures: Mapping[str, str], line: Line) -> 
         # The loop's own way wakes a loop that is just about to wait; a plain handler could come too early for it.
         loop.add_signal_handler(signal.SIGTERM, stop_flag.request)
 
-    return _report(call_handler(function, context, stop_flag, on_loop), stop_flag, context.stats)
+    return _report(call_heard(function, listeners, context, stop_flag, on_loop), stop_flag, context.stats)
 
 
 def _function(order: Mapping[str, Any], stop_flag: StopFlag) -> Callable[[ShardingContext], Any] | None:

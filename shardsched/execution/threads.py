@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import ExecutionError, ShutdownError
-from shardsched.execution.call import CallEnd, Ending, call_handler
+from shardsched.execution.call import CallEnd, Ending
 from shardsched.execution.context import ShardingContext
 from shardsched.execution.handlers import TABLE
 from shardsched.execution.lease import Lease
+from shardsched.execution.listener import call_heard
 from shardsched.execution.outcome import Outcome, Stop, judge_unstarted
 from shardsched.execution.run import PoolEvent, RunEnded, RunSpec, RunStarted, RunWarned
 from shardsched.execution.stats import clean_stats
@@ -222,7 +223,7 @@ class ThreadPool:
             self._end(run, Outcome.START_FAILED, CallEnd(ending=Ending.FAILED, message=f"bad context: {error!r}"))
             return
         self._tell(RunStarted(run_id=spec.run_id, job=spec.job, item=spec.item, pid=os.getpid()))
-        end = call_handler(handler.function, context, run.stop_flag)
+        end = call_heard(handler.function, handler.listeners, context, run.stop_flag)
         with self._lock:
             stop = run.stop
         if stop is not None:

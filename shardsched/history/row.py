@@ -34,7 +34,7 @@ class RunRow:
     fire: datetime
     """The scheduled time."""
     cause: str
-    """schedule, misfire, failover, manual or retry."""
+    """schedule, misfire, failover, manual, dependency or retry."""
     attempt: int
     """Which try at the fire, from 1."""
     executor: str

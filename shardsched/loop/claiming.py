@@ -10,8 +10,10 @@ import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from shardsched.coordination.ledger import CLAIM_CHUNK
 from shardsched.core.events import Event
 from shardsched.core.fire import Cause
+from shardsched.core.place import claim_move
 from shardsched.errors import RegistryUnavailableError, SessionLostError
 from shardsched.registry.base import Committed, Refused, wait_for
 
@@ -22,9 +24,10 @@ if TYPE_CHECKING:
     from shardsched.coordination.book import Book
     from shardsched.coordination.ledger import Attempt, Claimed, Ledger
     from shardsched.coordination.session import Lease
-    from shardsched.core.decision import Missed
+    from shardsched.coordination.tally_book import Booking, TallyBook
+    from shardsched.core.decision import Missed, Run
     from shardsched.core.plan import Candidate
-    from shardsched.core.view import JobEntry
+    from shardsched.core.view import ItemView, JobEntry
     from shardsched.loop.failing import Failing
     from shardsched.loop.launcher import Launcher
     from shardsched.loop.runs import RunTable
@@ -33,6 +36,15 @@ logger = logging.getLogger(__name__)
 
 ANSWER_S = 10.0
 """How long the loop waits for one answer; a registry that is away fails everything under way much sooner."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Claims of one job to be sent."""
+
+    entry: JobEntry
+    runs: list[tuple[Run, ItemView, str]]
+    booking: Booking | None = None
 
 
 @dataclass(slots=True)
@@ -54,6 +66,7 @@ class Claiming:
         lease: Lease,
         ledger: Ledger,
         book: Book,
+        tallies: TallyBook,
         launcher: Launcher,
         runs: RunTable,
         failing: Failing,
@@ -62,6 +75,7 @@ class Claiming:
         self._lease = lease
         self._ledger = ledger
         self._book = book
+        self._tallies = tallies
         self._launcher = launcher
         self._runs = runs
         self._failing = failing
@@ -74,34 +88,68 @@ class Claiming:
         Raises:
             SessionLostError: There is no session to claim under.
         """
-        attempts: list[Attempt] = []
-        for entry, candidates in groups:
-            items = self._book.items(entry.name)
-            runs = [(one.run, items[one.run.item], self._new_run_id()) for one in candidates]
-            attempts.extend(self._ledger.claim(entry, runs, now))
-        for attempt in attempts:
+        result = ClaimResult()
+        sent: list[tuple[Attempt, Booking | None]] = []
+        for order in self._orders(groups, now, result):
+            extra = order.booking.operations if order.booking is not None else ()
+            attempts = self._ledger.claim(order.entry, order.runs, now, extra)
+            sent.extend((attempt, None if index else order.booking) for index, attempt in enumerate(attempts))
+        for attempt, _ in sent:
             for claimed in attempt.claims:
                 self._runs.add(claimed)
-        result = ClaimResult()
-        for attempt in attempts:
-            self._resolve(attempt, result)
+        for attempt, booking in sent:
+            self._resolve(attempt, booking, result)
         return result
 
-    def _resolve(self, attempt: Attempt, result: ClaimResult) -> None:
+    def _orders(
+        self, groups: Iterable[tuple[JobEntry, Sequence[Candidate]]], now: datetime, result: ClaimResult
+    ) -> list[_Order]:
+        """Return what is to be sent; whatever must be read for it is read now, before anything is."""
+        orders: list[_Order] = []
+        for entry, candidates in groups:
+            items = self._book.items(entry.name)
+            if not self._tallies.is_tracked(entry):
+                runs = [(one.run, items[one.run.item], self._new_run_id()) for one in candidates]
+                orders.append(_Order(entry, runs))
+                continue
+            chunk = candidates[:CLAIM_CHUNK]
+            if len(chunk) < len(candidates):
+                result.again.add(entry.name)
+            moves = [claim_move(one.run, items[one.run.item].cursor, entry.commands) for one in chunk]
+            try:
+                booking = self._tallies.book(entry, moves, now)
+            except RegistryUnavailableError:
+                result.stale.add(entry.name)
+                continue
+            if booking is not None and booking.is_busy:
+                result.again.add(entry.name)
+            else:
+                runs = [(one.run, items[one.run.item], self._new_run_id()) for one in chunk]
+                orders.append(_Order(entry, runs, booking))
+        return orders
+
+    def _resolve(self, attempt: Attempt, booking: Booking | None, result: ClaimResult) -> None:
+        job = attempt.entry.name
         try:
             outcome = wait_for(attempt.future, ANSWER_S)
         except SessionLostError:
             self._drop(attempt)
             self._lease.lose(attempt.claims[0].incarnation)
         except RegistryUnavailableError:
+            self._tallies.discard(booking, None)
             self._lost_answer(attempt)
-            result.stale.add(attempt.entry.name)
+            result.stale.add(job)
         else:
             if isinstance(outcome, Committed):
+                self._tallies.confirm(booking)
                 for claimed in attempt.won(outcome.versions):
                     self._start(claimed, attempt.entry)
+                return
+            self._drop(attempt)
+            self._tallies.discard(booking, outcome)
+            if booking is not None and booking.was_refused(outcome):
+                (result.again if self._tallies.is_hopeful(job) else result.stale).add(job)
             else:
-                self._drop(attempt)
                 self._lost_race(attempt, outcome, result)
 
     def _lost_answer(self, attempt: Attempt) -> None:

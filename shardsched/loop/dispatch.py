@@ -13,6 +13,7 @@ from shardsched.execution.pool import ProcessPool, sweep_orphans
 from shardsched.execution.run import PoolFailed, PoolReady, RunAsked, RunEnded, RunSpec, RunStarted, RunWarned
 from shardsched.execution.threads import ThreadPool
 from shardsched.loop.failure_call import FailureCalls
+from shardsched.loop.fire_call import call_spec, ended_call
 from shardsched.loop.message import Ended
 
 if TYPE_CHECKING:
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from shardsched.clock import Clock
     from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
+    from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
     from shardsched.execution.run import PoolEvent
     from shardsched.loop.chronicle import Chronicle
     from shardsched.loop.clerk import Clerk
+    from shardsched.loop.message import CallEnded
     from shardsched.settings import ExecutorSettings
 
 logger = logging.getLogger(__name__)
@@ -51,7 +54,7 @@ class Dispatch:
         *,
         settings: ExecutorSettings,
         clock: Clock,
-        post: Callable[[Ended], None],
+        post: Callable[[Ended | CallEnded], None],
         chronicle: Chronicle,
         clerk: Clerk,
     ) -> None:
@@ -60,6 +63,7 @@ class Dispatch:
         self._clerk = clerk
         self._identity = str(settings.home())
         self._in_thread: set[str] = set()
+        self._calls: set[str] = set()
         self._epoch = ""
         self.log_folder: Path = settings.home() / "logs"
         """Where the output of runs is kept, in folders by job."""
@@ -68,10 +72,10 @@ class Dispatch:
             modules=settings.modules,
             import_paths=settings.import_paths,
             log_dir=self.log_folder,
-            on_event=self._reported,
+            on_event=self._heard,
             clock=clock,
         )
-        self._threads = ThreadPool(slots=settings.slots, on_event=self._reported, clock=clock, answer=clerk.answer)
+        self._threads = ThreadPool(slots=settings.slots, on_event=self._heard, clock=clock, answer=clerk.answer)
         self._failures = FailureCalls(settings.modules, lambda spec: self._processes.launch(spec, self._epoch))
 
     def sweep(self) -> None:
@@ -107,6 +111,11 @@ class Dispatch:
         else:
             self._processes.launch(spec, claimed.incarnation)
 
+    def launch_call(self, call_id: str, config: JobConfig, call: PendingCall, incarnation: str) -> None:
+        """Have a job's fire listeners called; it ends with exactly one `CallEnded`, also when it cannot be started."""
+        self._calls.add(call_id)
+        self._processes.launch(call_spec(call_id, config, call), incarnation)
+
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
         """Ask a run to stop, and kill it after the grace, in seconds."""
         pool = self._threads if run_id in self._in_thread else self._processes
@@ -121,6 +130,15 @@ class Dispatch:
         self._clerk.close()
         self._threads.close(1.0)
         self._processes.close(5.0)
+
+    def _heard(self, event: PoolEvent) -> None:
+        if isinstance(event, RunEnded) and self._failures.ended(event):
+            return
+        if not isinstance(event, RunStarted | RunWarned | RunEnded) or event.run_id not in self._calls:
+            self._reported(event)
+        elif isinstance(event, RunEnded):
+            self._calls.discard(event.run_id)
+            self._post(ended_call(event))
 
     def _reported(self, event: PoolEvent) -> None:
         match event:

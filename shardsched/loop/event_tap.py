@@ -30,6 +30,8 @@ UNTOLD = frozenset(
         Event.RUN_FAILED,
         Event.RUN_STOPPED,
         Event.COMPLETION_DEFERRED,
+        Event.FIRE_COMPLETED,
+        Event.JOB_FOLLOWED,
         Event.CALLBACK_FAILED,
         Event.LOGS_PRUNED,
     }

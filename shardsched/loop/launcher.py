@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
+    from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
 
 
@@ -15,6 +16,10 @@ class Launcher(Protocol):
 
     def launch(self, claimed: Claimed, config: JobConfig) -> None:
         """Start a run's code. It ends with exactly one `RunEnded`, also when it cannot be started."""
+        ...
+
+    def launch_call(self, call_id: str, config: JobConfig, call: PendingCall, incarnation: str) -> None:
+        """Have a job's fire listeners called. It ends with exactly one `CallEnded`, also when it cannot be started."""
         ...
 
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:

@@ -40,6 +40,16 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallEnded:
+    """A call of fire listeners has ended, all of its processes gone."""
+
+    call_id: str
+    """Which."""
+    is_returned: bool
+    """Whether it was made; False if it was interrupted by no fault of its own and is to be made again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Vanished:
     """The marker that an item of ours waited for has gone."""
 
@@ -69,4 +79,4 @@ class Interrupt:
     """Seconds until they are killed."""
 
 
-Message = Ended | Vanished | Resync | SessionEnded | Interrupt
+Message = Ended | CallEnded | Vanished | Resync | SessionEnded | Interrupt

@@ -20,10 +20,11 @@ from shardsched.core.plan import Candidate, JobPlan, Me, admit, moment_of, plan,
 from shardsched.core.view import JobView
 from shardsched.errors import RegistryUnavailableError, SessionLostError
 from shardsched.loop.accounting import Accounting
+from shardsched.loop.calls import Calls
 from shardsched.loop.claiming import Claiming
 from shardsched.loop.failing import Failing
 from shardsched.loop.held import Held
-from shardsched.loop.message import Ended, Interrupt, Resync, SessionEnded, Vanished
+from shardsched.loop.message import CallEnded, Ended, Interrupt, Resync, SessionEnded, Vanished
 from shardsched.loop.reading import Reading
 from shardsched.loop.runs import RunTable
 from shardsched.loop.settling import Settled, Settling
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from shardsched.clock import Clock
     from shardsched.coordination.book import Book
+    from shardsched.coordination.call_desk import CallDesk
     from shardsched.coordination.ledger import Ledger
     from shardsched.coordination.mirror import Mirror
     from shardsched.coordination.session import Lease
@@ -65,6 +67,7 @@ class Loop:
         mirror: Mirror,
         ledger: Ledger,
         book: Book,
+        desk: CallDesk,
         launcher: Launcher,
         wake_at: Callable[[datetime | None], None],
         new_run_id: Callable[[], str],
@@ -88,22 +91,25 @@ class Loop:
         self._waiting: dict[str, tuple[int, datetime]] = {}
         self._held = Held()
         self._retry_at: datetime | None = None
-        failing = Failing(launcher)
+        failing, runs, tallies = Failing(launcher), self._runs, desk.tallies
         self._reading = Reading(name=name, book=book)
-        self._stops = Stops(name=name, mirror=mirror, launcher=launcher, runs=self._runs)
+        self._stops = Stops(name=name, mirror=mirror, launcher=launcher, runs=runs)
+        self._tallies = tallies
         self._claiming = Claiming(
             lease=lease,
             ledger=ledger,
             book=book,
+            tallies=tallies,
             launcher=launcher,
-            runs=self._runs,
+            runs=runs,
             failing=failing,
             new_run_id=new_run_id,
         )
-        self._settling = Settling(lease=lease, ledger=ledger, book=book, failing=failing)
+        self._settling = Settling(lease=lease, ledger=ledger, book=book, tallies=tallies, failing=failing)
         self._accounting = Accounting(
-            lease=lease, ledger=ledger, book=book, runs=self._runs, mirror=mirror, failing=failing
+            lease=lease, ledger=ledger, book=book, tallies=tallies, runs=runs, mirror=mirror, failing=failing
         )
+        self._calls = Calls(lease=lease, mirror=mirror, desk=desk, launcher=launcher, new_call_id=new_run_id)
         self.unfit: str | None = None
         """Why nothing new is started although the session stands (stopping, clock off), or None."""
 
@@ -127,8 +133,8 @@ class Loop:
 
     @property
     def unaccounted_count(self) -> int:
-        """How many runs live or have an outcome that is not written yet."""
-        return len(self._runs.ids())
+        """How many runs and calls live or have an outcome that is not written yet."""
+        return len(self._runs.ids()) + self._calls.count
 
     @property
     def waiting_count(self) -> int:
@@ -142,7 +148,9 @@ class Loop:
         now = self._clock.now()
         if self._retry_at is not None and self._retry_at <= now:
             self._retry_at = None
+        self._tallies.begin_step()
         jobs, is_fleet_changed = self._mirror.take_changes()
+        self._calls.is_fleet_changed |= is_fleet_changed
         self._touched |= {*jobs, *self._agenda.pop_due(now)}
         incarnation = self._lease.incarnation
         if incarnation:
@@ -162,21 +170,22 @@ class Loop:
         # What is found to run after all may have been asked to stop meanwhile.
         self._stops.stop_asked(found, is_fleet_changed=bool(found))
         self._touched |= self._accounting.write(now)
+        self._has_more |= self._accounting.has_more
         if self._runs.endings() or self._runs.interrupted():
             self._retry_at = now + RETRY
-        if self._lease.is_confirmed and self._mirror.is_complete and self._wall_clock.is_right(now):
+        is_able = self._lease.is_confirmed and self._mirror.is_complete and self._wall_clock.is_right(now)
+        if is_able:
             self._touch_waiting()
             self._plan_jobs(now)
-        elif self._touched or self._waiting:
+            self._calls.step(now)
+        if self._calls.is_waiting or (not is_able and (self._touched or self._waiting)):
             self._retry_at = now + RETRY
 
     def _read_inbox(self) -> None:
         while not self._inbox.empty():
             match self._inbox.get_nowait():
-                case Ended() as ended:
-                    job = self._runs.end(ended, self._clock.now())
-                    if job is not None:
-                        self._touched.add(job)
+                case Ended() | CallEnded() as ended:
+                    self._take_end(ended)
                 case Vanished(job=job, item=item):
                     self._book.forget(job, item)
                     self._touched.add(job)
@@ -186,6 +195,12 @@ class Loop:
                     self._forget_void()
                 case Interrupt(stopping=stopping, grace_s=grace_s):
                     self._stops.stop_all(stopping, grace_s)
+
+    def _take_end(self, ended: Ended | CallEnded) -> None:
+        if isinstance(ended, CallEnded):
+            self._calls.end(ended, self._clock.now())
+        elif (job := self._runs.end(ended, self._clock.now())) is not None:
+            self._touched.add(job)
 
     def _forget_void(self) -> None:
         """Forget every claim of a session that is over; what ran under it was stopped."""

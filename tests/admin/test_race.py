@@ -9,7 +9,13 @@ import pytest
 
 from shardsched.admin import Admin
 from shardsched.clock import SYSTEM_CLOCK
-from shardsched.errors import ConflictError, JobExistsError, RegistryUnavailableError, StaleVersionError
+from shardsched.errors import (
+    ConflictError,
+    JobConfigError,
+    JobExistsError,
+    RegistryUnavailableError,
+    StaleVersionError,
+)
 from shardsched.registry.base import Create
 from shardsched.testing import MemoryRegistry, MemoryStore
 from tests.admin.stage import HOURLY, Stage
@@ -186,3 +192,25 @@ def test_trigger_job_reply_lost_is_unknown_and_stands_once(stage: Stage) -> None
         Admin(registry, stage.paths, stage.clock).commands.trigger("books")
     registry.close()
     assert len(stage.commands("books").triggers) == 1
+
+
+def test_circle_closed_by_two_edits_at_once_is_refused_to_the_later(stage: Stage) -> None:
+    """Each edit is right by itself; the one that is committed last sees the other and is refused."""
+    for name in ("a", "b", "c"):
+        stage.job(name)
+    stage.admin.jobs.update("b", {"after": ["a"]})
+    meddler = Meddler(stage, lambda: stage.admin.jobs.update("c", {"after": ["b"]}))
+    with pytest.raises(JobConfigError, match="would wait for itself"):
+        meddler.admin.jobs.update("a", {"after": ["c"]})
+    assert stage.config("a").after == ()
+    meddler.registry.close()
+
+
+def test_circle_closed_by_a_job_made_at_once_is_refused(stage: Stage) -> None:
+    """A job that is waited for and does not exist yet may be made meanwhile, waiting for the one that waits."""
+    stage.job("a")
+    meddler = Meddler(stage, lambda: stage.job("later", after=["a"]))
+    with pytest.raises(JobConfigError, match="would wait for itself"):
+        meddler.admin.jobs.update("a", {"after": ["later"]})
+    assert stage.config("a").after == ()
+    meddler.registry.close()

@@ -86,6 +86,7 @@ def take(fleet: PictureFleet, user: User, window: Window, wanted: list[str]) -> 
 def screenshot(page: Page) -> bytes:
     """Return what a window shows, as WebP, which Playwright itself cannot make; smaller if it would be too large."""
     session = page.context.new_cdp_session(page)
+    content = b""
     for quality in (85, 70, 55, 40):
         answer = session.send("Page.captureScreenshot", {"format": "webp", "quality": quality})
         content = base64.b64decode(answer["data"])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from console import need_text
 from console.need import needs
+from shardsched.admin.executor_status import ExecutorStatus
 from shardsched.admin.live_value import LiveExecutor, Picture
-from shardsched.admin.status import ExecutorStatus
 from shardsched.core.executor import DrainMark, LeaderRecord, LoadReport
 
 if TYPE_CHECKING:

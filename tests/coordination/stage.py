@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from shardsched.coordination.book import Book
+from shardsched.coordination.call_desk import CallDesk
 from shardsched.coordination.election import Election
 from shardsched.coordination.ledger import Ledger
 from shardsched.coordination.membership import Membership
@@ -46,6 +47,7 @@ class Client:
     mirror: Mirror
     book: Book
     ledger: Ledger
+    desk: CallDesk
     election: Election
     membership: Membership
     turns: list[str] = field(default_factory=list)
@@ -89,6 +91,7 @@ class Stage:
         turns: list[str] = []
         vanished: list[tuple[str, int]] = []
         lease = Lease(registry, self.paths, self.clock, lambda changed: turns.append(changed.standing))
+        mirror = Mirror(registry, self.paths, lambda: None)
         fields: dict[str, Any] = {
             "host": "h",
             "pid": 2**22 + 1,
@@ -101,9 +104,10 @@ class Stage:
             name=name,
             registry=registry,
             lease=lease,
-            mirror=Mirror(registry, self.paths, lambda: None),
+            mirror=mirror,
             book=Book(registry, self.paths, lambda job, item: vanished.append((job, item))),
             ledger=Ledger(registry, self.paths, lease, name),
+            desk=CallDesk(registry, self.paths, lease, mirror, listening=lambda: executor.listening),
             election=Election(registry, self.paths, lease, name),
             membership=Membership(registry, self.paths, self.clock, lease, executor, home),
             turns=turns,

@@ -135,3 +135,15 @@ def test_due_of_a_new_item_counts_from_its_layout(policy: Misfire) -> None:
         run = Scene(now=at("12:00:41"), layouts=layouts, item=2, config=job).run()
         assert run.run_fire >= at("12:00:30")
         assert run.missed is None or run.missed.first == at("12:00:30")
+
+
+def test_due_trigger_of_another_job_lets_a_fire_that_waits_longer_go_first() -> None:
+    """Triggers that come without end do not keep an item from its own schedule, nor the other way round."""
+    after = press(1, cause=Cause.DEPENDENCY, at=at("12:00:15"))
+    scene = Scene(now=at("12:00:22"), cursor=done(at("12:00:00")), commands=asked(after))
+    first = scene.run()
+    assert (first.cause, first.run_fire) == (Cause.SCHEDULE, at("12:00:20"))
+    then = scene.run(cursor=done(at("12:00:20")))
+    assert (then.cause, then.first_cause, then.run_fire) == (Cause.DEPENDENCY, Cause.DEPENDENCY, at("12:00:15"))
+    assert scene.run(commands=asked(press(1, at=at("12:00:15")))).cause is Cause.MANUAL
+    assert scene.run(config=config(paused=True)).cause is Cause.DEPENDENCY

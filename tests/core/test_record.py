@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shardsched.core.assignment import Assignment, Layout, decode_assignment, encode_assignment
-from shardsched.core.command import Commands, Trigger, decode_commands, encode_commands
+from shardsched.core.command import Commands, Trigger, UpstreamFire, decode_commands, encode_commands
 from shardsched.core.executor import (
     DrainMark,
     ExecutorRecord,
@@ -27,9 +27,20 @@ from shardsched.core.executor import (
     encode_leader,
     encode_load,
 )
-from shardsched.core.fire import Cursor, ItemState, Marker, decode_cursor, decode_marker, encode_cursor, encode_marker
+from shardsched.core.fire import (
+    Cause,
+    Cursor,
+    ItemState,
+    Marker,
+    decode_cursor,
+    decode_marker,
+    encode_cursor,
+    encode_marker,
+)
 from shardsched.core.job import JobConfig
 from shardsched.core.job_record import decode_job, encode_job
+from shardsched.core.tally import ClosedFire, FireCall, FireKey, FireOutcome, ItemEnd, OpenFire, PendingCall, Tally
+from shardsched.core.tally_record import decode_tally, encode_tally
 from shardsched.errors import CorruptNodeError
 from tests.strategies import (
     ANY_SPEED,
@@ -42,6 +53,7 @@ from tests.strategies import (
     leader_records,
     load_reports,
     markers,
+    tallies,
 )
 
 if TYPE_CHECKING:
@@ -97,9 +109,33 @@ KINDS = {
         command_records(),
         Commands(
             uid="u",
-            triggers=(Trigger(number=1, at=NOW, items=3, only=(0, 2), param="p", by="ann"),),
+            triggers=(
+                Trigger(number=1, at=NOW, items=3, only=(0, 2), param="p", by="ann"),
+                Trigger(number=2, at=NOW, items=3, cause=Cause.DEPENDENCY, upstream=(UpstreamFire(job="a", at=NOW),)),
+            ),
+            upstream=(UpstreamFire(job="a", at=NOW, trigger=3),),
             stop=2,
             stop_at=NOW,
+        ),
+    ),
+    "tally": Kind(
+        encode_tally,
+        lambda value: decode_tally("/p", value),
+        tallies(),
+        Tally(
+            uid="u",
+            open=(OpenFire(key=FireKey(at=NOW), items=2, begun_by="s", ended={1: ItemEnd.LOST}),),
+            closed=(ClosedFire(key=FireKey(at=NOW, trigger=1), outcome=FireOutcome.SUCCESS),),
+            pending=(
+                PendingCall(
+                    call=FireCall.COMPLETED,
+                    key=FireKey(at=NOW),
+                    items=1,
+                    ended={0: ItemEnd.DONE},
+                    outcome=FireOutcome.SUCCESS,
+                    by="s",
+                ),
+            ),
         ),
     ),
     "cursor": Kind(

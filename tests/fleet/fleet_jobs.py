@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shardsched import ShardingContext, sharded_job
+from shardsched import FireInfo, JobListener, ShardingContext, sharded_job
 from shardsched.errors import CheckpointError, StaleTokenError
 
 if TYPE_CHECKING:
@@ -140,3 +140,35 @@ async def told_async(ctx: ShardingContext) -> None:
 def saver(ctx: ShardingContext) -> None:
     """Save without looking whether to stop, until it is refused; for threads, which nothing else ends."""
     Counter(ctx).add_until_refused()
+
+
+class FireTeller(JobListener):
+    """Records what it is told of fires; how long it takes is said by the environment."""
+
+    def fire_started(self, fire: FireInfo) -> None:
+        """Record it."""
+        self._tell("fire_started", fire)
+
+    def fire_completed(self, fire: FireInfo) -> None:
+        """Record it."""
+        self._tell("fire_completed", fire)
+
+    @staticmethod
+    def _tell(what: str, fire: FireInfo) -> None:
+        fields: dict[str, object] = {
+            "what": what,
+            "job": fire.job,
+            "fire": fire.fire_time.isoformat(),
+            "outcome": fire.outcome,
+            "ended": {state: list(items) for state, items in fire.ended.items()},
+            "pid": os.getpid(),
+        }
+        write_line(fields | {"step": "begin"}, ".calls")
+        threading.Event().wait(float(os.environ.get("FLEET_CALL_S", "0")))
+        write_line(fields | {"step": "end"}, ".calls")
+
+
+@sharded_job("listened", cron=NEVER, paused=True, listeners=[FireTeller()])
+def listened(ctx: ShardingContext) -> None:
+    """Run as told, heard by a listener of fires."""
+    run_as_told(ctx)

@@ -77,6 +77,8 @@ def overlaps(runs: Iterable[RecordedRun]) -> list[str]:
     return faults
 
 
+TRIGGERED = frozenset({"manual", "dependency"})
+"""Causes of runs whose fire is no scheduled time."""
 UNRECORDED_S = 1.0
 """A run that ended this shortly before its executor was struck may not have been recorded, and rightly runs again."""
 
@@ -139,7 +141,7 @@ def orders(runs: Iterable[RecordedRun]) -> list[str]:
     faults: list[str] = []
     last: dict[tuple[str, int], datetime] = {}
     for run in runs:
-        if run.cause == "manual" or run.attempt > 1:
+        if run.cause in TRIGGERED or run.attempt > 1:
             continue
         if (run.job, run.item) in last and run.fire <= last[run.job, run.item]:
             faults.append(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
+    from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
     from tests.coordination.stage import Client, Stage
 
@@ -26,6 +27,11 @@ class Body:
     launched: list[Claimed] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
     reports: list[tuple[str, FailureReport]] = field(default_factory=list)
+    called: list[tuple[str, PendingCall, str]] = field(default_factory=list)
+
+    def launch_call(self, call_id: str, config: JobConfig, call: PendingCall, incarnation: str) -> None:
+        """Take note of a call."""
+        self.called.append((call_id, call, config.name))
 
     def launch(self, claimed: Claimed, config: JobConfig) -> None:
         """Take note of a launch."""
@@ -68,9 +74,15 @@ class Actor:
         return [claimed.item for claimed in self.body.launched]
 
 
-def actor(stage: Stage, name: str, slots: int = 16, server_time: Callable[[], datetime] | None = None) -> Actor:
+def actor(
+    stage: Stage,
+    name: str,
+    slots: int = 16,
+    server_time: Callable[[], datetime] | None = None,
+    listening: tuple[str, ...] = (),
+) -> Actor:
     """Return an executor's loop."""
-    client, body = stage.client(name), Body()
+    client, body = stage.client(name, listening=listening), Body()
     wakes: list[datetime | None] = []
     ids = (f"{name}-{number}" for number in range(1000))
     loop = Loop(
@@ -81,6 +93,7 @@ def actor(stage: Stage, name: str, slots: int = 16, server_time: Callable[[], da
         mirror=client.mirror,
         ledger=client.ledger,
         book=client.book,
+        desk=client.desk,
         launcher=body,
         wake_at=wakes.append,
         new_run_id=lambda: next(ids),

@@ -10,8 +10,10 @@ import pytest
 
 from shardsched.coordination.book import Book
 from shardsched.coordination.ledger import Claimed, Ledger
+from shardsched.coordination.mirror import Mirror
 from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.session import Lease
+from shardsched.coordination.tally_book import TallyBook
 from shardsched.core.assignment import Assignment, Layout
 from shardsched.core.decision import Missed, Run, Settle
 from shardsched.core.fire import Cause, ItemState
@@ -32,6 +34,7 @@ from shardsched.testing import FakeClock
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
     from shardsched.registry.base import Operation
 
@@ -47,6 +50,9 @@ ENTRY = JobEntry(
 class _NoLauncher:
     def launch(self, claimed: Claimed, config: JobConfig) -> None:
         raise AssertionError("nothing was won")
+
+    def launch_call(self, call_id: str, config: JobConfig, call: PendingCall, incarnation: str) -> None:
+        raise AssertionError("nobody listens")
 
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
         raise AssertionError("nothing runs")
@@ -69,6 +75,7 @@ class _Fleet:
         self.lease = Lease(self.registry, self.paths, clock, lambda _: None)
         self.lease.join("s", clock.boot(), self.registry.session_id)
         self.ledger = Ledger(self.registry, self.paths, self.lease, "e1")
+        self.tallies = TallyBook(self.registry, self.paths, self.lease, Mirror(self.registry, self.paths, lambda: None))
         self.book = Book(self.registry, self.paths, lambda _job, _item: None)
         self.book.read([(ENTRY, 0), (ENTRY, 1)])
 
@@ -101,7 +108,13 @@ def test_settling_whose_answer_is_lost_tells_of_all_fires_that_it_may_have_dropp
         Settle(item=item, state=ItemState.MISSED, fire=NOW, reason="too late", missed=MISSED) for item in (0, 1)
     )
     fleet.lose_answers()
-    settling = Settling(lease=fleet.lease, ledger=fleet.ledger, book=fleet.book, failing=Failing(_NoLauncher()))
+    settling = Settling(
+        lease=fleet.lease,
+        ledger=fleet.ledger,
+        book=fleet.book,
+        tallies=fleet.tallies,
+        failing=Failing(_NoLauncher()),
+    )
     with caplog.at_level(logging.WARNING), pytest.raises(RegistryUnavailableError):
         settling.settle(ENTRY, JobPlan(settles=settles), NOW)
     fleet.registry.fault = None
@@ -121,6 +134,7 @@ def test_claim_whose_answer_is_lost_tells_of_the_fires_that_it_may_have_dropped(
         lease=fleet.lease,
         ledger=fleet.ledger,
         book=fleet.book,
+        tallies=fleet.tallies,
         launcher=_NoLauncher(),
         runs=RunTable(),
         failing=Failing(_NoLauncher()),

@@ -10,11 +10,12 @@ import pytest
 
 from shardsched.core.assignment import Assignment
 from shardsched.core.checkpoint import Checkpoint
-from shardsched.core.command import Commands, Trigger
+from shardsched.core.command import Commands, Trigger, UpstreamFire
 from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord, LoadReport
 from shardsched.core.fire import Cursor, Marker
 from shardsched.core.job import JobConfig
 from shardsched.core.paths import CONTROL_PLANE, PERSISTENT_ROOTS
+from shardsched.core.tally import ClosedFire, OpenFire, PendingCall, Tally
 from tests.packaging.source import ROOT, project_files
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def test_document_pictures_are_there_and_small(document: Path) -> None:
 def test_documents_exist_that_the_readme_promises() -> None:
     """The set of documents is whole."""
     names = {name(path) for path in DOCUMENTS}
-    wanted = {"architecture", "guarantees", "namespace", "glossary", "cron", "checkpoints"}
+    wanted = {"architecture", "guarantees", "namespace", "glossary", "cron", "checkpoints", "dependencies"}
     assert {f"docs/{document}.md" for document in wanted} <= names
 
 
@@ -86,8 +87,13 @@ def test_namespace_document_has_every_field_of_every_record() -> None:
     """A field that is stored is described."""
     text = (ROOT / "docs" / "namespace.md").read_text()
     records = (ExecutorRecord, LoadReport, DrainMark, LeaderRecord, JobConfig, Assignment, Commands, Trigger)
+    of_items = (Cursor, Marker, Checkpoint)
+    of_fires = (Tally, OpenFire, ClosedFire, PendingCall, UpstreamFire)
     stored = {
-        (record, field) for record in (*records, Cursor, Marker, Checkpoint) for field in record.__dataclass_fields__
+        (record, field)
+        for record in (*records, *of_items, *of_fires)
+        for field in record.__dataclass_fields__
+        if field != "key"  # it is stored as what it is made of
     }
     assert {(record, field) for record, field in stored if not re.search(rf'[`"]{field}[`"]', text)} == set()
     assert {kind for kind in (*CONTROL_PLANE, *PERSISTENT_ROOTS, "epoch") if f"`/{kind}" not in text} == set()

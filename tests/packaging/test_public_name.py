@@ -11,7 +11,8 @@ import shardsched
 def test_public_names_are_these() -> None:
     """A name more or less is a decision, not an accident."""
     kinds = {"dataflow_job", "http_job", "scrapy_job", "shell_job"}
-    assert set(shardsched.__all__) == {"ShardingContext", "__version__", "sharded_job"} | kinds
+    listening = {"FireInfo", "JobListener"}
+    assert set(shardsched.__all__) == {"ShardingContext", "__version__", "sharded_job"} | kinds | listening
     assert all(hasattr(shardsched, name) for name in shardsched.__all__)
 
 

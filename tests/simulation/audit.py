@@ -13,8 +13,10 @@ from shardsched.core.executor import decode_executor
 from shardsched.core.fire import ItemState, decode_cursor
 from shardsched.core.job import Misfire
 from shardsched.core.job_record import decode_job
+from shardsched.core.tally import FireCall, FireKey
+from shardsched.core.tally_record import decode_tally
 from shardsched.core.view import FleetView
-from tests.simulation.judge import demand
+from tests.simulation.demand import demand
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -64,6 +66,7 @@ class Audit:
                 self._check_fires(name, stored)
             self._check_items(name, stored)
         self._check_triggers(jobs)
+        self._check_chains(jobs)
         for path in self._nodes:
             demand(
                 not path.startswith(self._paths.under("running") + "/") or path.split("/")[3] in jobs,
@@ -179,16 +182,65 @@ class Audit:
             if stored is None or stored.config.uid != press.uid:
                 continue
             for item in press.items:
-                key = (press.uid, item, f"trigger {press.number}")
-                what = f"trigger {press.number} of {press.job}[{item}]"
-                if key in self._world.judge.dropped:
-                    continue
-                cursor = stored.cursors.get(item)
-                is_behind_retry = cursor is not None and cursor.is_retried and cursor.trigger < press.number
-                demand(key in self._world.judge.claimed or is_behind_retry, f"{what} was forgotten")
-                is_retried = cursor is not None and cursor.is_retried and cursor.trigger <= press.number
-                is_active = (press.job, item) in self._world.record.active or is_retried
-                demand(key in self._world.judge.settled or is_active, f"{what} never ended")
+                self._check_trigger(stored, item, press.number, f"trigger {press.number} of {press.job}[{item}]")
+
+    def _check_trigger(self, stored: _Stored, item: int, number: int, what: str) -> None:
+        judge, key = self._world.judge, (stored.config.uid, item, f"trigger {number}")
+        if key in judge.dropped:
+            return
+        cursor = stored.cursors.get(item)
+        is_behind_retry = cursor is not None and cursor.is_retried and cursor.trigger < number
+        demand(key in judge.claimed or is_behind_retry, f"{what} was forgotten")
+        is_retried = cursor is not None and cursor.is_retried and cursor.trigger <= number
+        is_claimed = cursor is not None and cursor.state is ItemState.RUNNING and _is_young(cursor, self._now)
+        is_active = (stored.name, item) in self._world.record.active or is_retried or is_claimed
+        demand(key in judge.settled or is_active, f"{what} never ended")
+
+    def _check_chains(self, jobs: dict[str, _Stored]) -> None:
+        """What fired after other jobs came to its end, and what ended while all was calm was counted."""
+        upstream = {name for stored in jobs.values() for name in stored.config.after}
+        for job, uid, trigger in self._world.judge.chain.triggers:
+            stored = jobs.get(job)
+            if stored is not None and stored.config.uid == uid and trigger.at <= self._now - SLACK:
+                for item in range(trigger.items):
+                    cursor = stored.cursors.get(item)
+                    # Other jobs may trigger it faster than it runs: then it works them off, one after the other.
+                    if cursor is None or cursor.trigger >= trigger.number or not _is_young(cursor, self._now):
+                        self._check_trigger(stored, item, trigger.number, f"{trigger} for item {item}")
+        for name in sorted(upstream & set(jobs)):
+            self._check_counted(jobs[name])
+        for name, stored in jobs.items():
+            if stored.config.handler == "h1":
+                self._check_called(name, stored)
+
+    def _check_called(self, name: str, stored: _Stored) -> None:
+        """No call of listeners that has been due for a while is left."""
+        node, completed = self._nodes.get(self._paths.fires(name)), self._world.judge.chain.completed
+        tally = None if node is None else decode_tally(node.path, node.value)
+        if tally is None or tally.uid != stored.config.uid:
+            return
+        for call in tally.pending:
+            ended = completed.get((tally.uid, call.key))
+            is_old = ended is not None and ended.at < self._world.server_clock.boot() - SLACK.total_seconds()
+            demand(not is_old, f"{call} of {name} is still to be made")
+
+    def _check_counted(self, stored: _Stored) -> None:
+        world, uid, cron = self._world, stored.config.uid, stored.config.schedule()
+        assert world.rest_at is not None
+        if world.judge.can_rewind:
+            return
+        fire = cron.next_fire(max(world.rest_at + SLACK, stored.config.armed_at))
+        while fire is not None and fire <= self._now - SLACK:
+            states = world.judge.chain.states(uid, FireKey(at=fire), stored.assignment.layout_at(fire).items)
+            key = FireKey(at=fire)
+            ended = world.judge.chain.completed.get((uid, key))
+            demand(ended or not all(states), f"the fire {fire} of {stored.name} ended and was not counted")
+            is_old = ended is not None and ended.at < world.server_clock.boot() - SLACK.total_seconds()
+            if is_old and stored.config.handler == "h1":
+                for call in FireCall:
+                    is_called = (uid, key, call) in world.record.calls.returned
+                    demand(is_called, f"{call} of {fire} of {stored.name} was not called")
+            fire = cron.next_fire(fire)
 
     def check_losses(self) -> None:
         """Nothing is lost where failover was on all the time."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardsched.core.fire import ItemState
-from shardsched.loop.message import Ended
+from shardsched.loop.message import CallEnded, Ended
+from tests.simulation.call_body import CallBody, call_key
 
 if TYPE_CHECKING:
     import random
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from shardsched.coordination.ledger import Claimed
     from shardsched.core.job import JobConfig
+    from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
     from tests.simulation.record import Record, RunRecord
 
@@ -46,7 +48,7 @@ class Warden:
         boot: Callable[[], float],
         own_boot: Callable[[float], float],
         record: Record,
-        post: Callable[[Ended], None],
+        post: Callable[[Ended | CallEnded], None],
         durations: Callable[[str], float],
     ) -> None:
         self._rng = rng
@@ -56,6 +58,7 @@ class Warden:
         self._post = post
         self._durations = durations
         self._bodies: dict[str, _Body] = {}
+        self._calls: dict[str, CallBody] = {}
         self._epoch = ""
         self._until = 0.0
         self.is_dead = False
@@ -64,12 +67,14 @@ class Warden:
         """Let runs of a session live until a time of the executor's boot clock; those of another die."""
         if epoch != self._epoch:
             self._kill_where(lambda body: body.claimed.incarnation != epoch, "of another session")
+            self._end_calls(is_returned=False)
         self._epoch, self._until = epoch, self._own_boot(until)
 
     def revoke(self) -> None:
         """Kill everything."""
         self._epoch, self._until = "", 0.0
         self._kill_where(lambda _: True, "the session is over")
+        self._end_calls(is_returned=False)
 
     def launch(self, claimed: Claimed, config: JobConfig) -> None:
         """Start a run, unless its lease is over."""
@@ -81,6 +86,24 @@ class Warden:
         ends_at = now + self._durations(claimed.job)
         record = self._record.start(claimed)
         self._bodies[claimed.marker.run] = _Body(claimed, record, ends_at, state, "")
+
+    def launch_call(self, call_id: str, config: JobConfig, call: PendingCall, incarnation: str) -> None:
+        """Have listeners called, unless the lease is over."""
+        now = self._boot()
+        if incarnation != self._epoch or now >= self._until:
+            self._post(CallEnded(call_id=call_id, is_returned=False))
+            return
+        key = call_key(config.uid, call)
+        self._record.calls.start(key)
+        self._calls[call_id] = CallBody(call_id, key, incarnation, now + self._rng.random() * 0.1)
+
+    def _end_calls(self, *, is_returned: bool, until: float = float("inf")) -> None:
+        for call_id, body in list(self._calls.items()):
+            if body.ends_at <= until or not is_returned:
+                del self._calls[call_id]
+                self._record.calls.end(body.key, body.incarnation, is_returned=is_returned)
+                if not self.is_dead:
+                    self._post(CallEnded(call_id=call_id, is_returned=is_returned))
 
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
         """Ask a run to stop: it ends within its grace, or it happened to end by itself."""
@@ -95,9 +118,10 @@ class Warden:
 
     def due_at(self) -> float:
         """Return when something happens next, infinity for never."""
-        if not self._bodies:
+        if not self._bodies and not self._calls:
             return float("inf")
-        return min(self._until, *(body.ends_at for body in self._bodies.values()))
+        ends = (*(run.ends_at for run in self._bodies.values()), *(call.ends_at for call in self._calls.values()))
+        return min(self._until, *ends)
 
     def step(self) -> None:
         """End what ends now, and kill everything when the lease is over."""
@@ -105,13 +129,16 @@ class Warden:
         for run_id, body in list(self._bodies.items()):
             if body.ends_at <= min(now, self._until):
                 self._end(run_id, body.state, body.message)
-        if self._bodies and now >= self._until:
+        self._end_calls(is_returned=True, until=min(now, self._until))
+        if now >= self._until:
             self._kill_where(lambda _: True, "the lease is over")
+            self._end_calls(is_returned=False)
 
     def die(self) -> None:
         """Kill everything without telling anyone, as when the executor's process ends."""
         self.is_dead = True
         self._kill_where(lambda _: True, "its executor died")
+        self._end_calls(is_returned=False)
 
     @property
     def busy_count(self) -> int:

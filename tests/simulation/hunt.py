@@ -13,7 +13,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
-from tests.simulation.simulation import Simulation
+from tests.simulation.simulation import CHAINS, Simulation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +23,8 @@ SEED_COUNT = int(os.environ.get("SHARDSCHED_SIMULATION_SEEDS", "2000"))
 FIRST_SEED = int(os.environ.get("SHARDSCHED_SIMULATION_FIRST", "0"))
 SEEDS = range(FIRST_SEED, FIRST_SEED + SEED_COUNT)
 """The seeds that are tried unless told otherwise."""
+CHAINED_SEEDS = range(CHAINS + FIRST_SEED, CHAINS + FIRST_SEED + SEED_COUNT // 16)
+"""Those whose jobs fire after others; each takes longer."""
 _CHUNK = 25
 
 

@@ -10,9 +10,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from shardsched.core.assignment import decode_assignment
-from shardsched.core.fire import Cause, ItemState, decode_cursor, decode_marker
+from shardsched.core.fire import TRIGGERED, ItemState, decode_cursor, decode_marker
 from shardsched.core.job_record import decode_job
 from shardsched.registry.base import Create, Put
+from tests.simulation.chain_judge import ChainJudge
+from tests.simulation.demand import BrokenInvariantError, demand
 from tests.simulation.record import fire_key
 
 if TYPE_CHECKING:
@@ -24,20 +26,6 @@ if TYPE_CHECKING:
 
 DRIFT_LIMIT = timedelta(seconds=60)
 """How far off the clock of an executor that fires may be."""
-
-
-class BrokenInvariantError(AssertionError):
-    """Something happened that must not."""
-
-
-def demand(condition: object, what: str) -> None:
-    """Refuse what must not be.
-
-    Raises:
-        BrokenInvariantError: The condition does not hold.
-    """
-    if not condition:
-        raise BrokenInvariantError(what)
 
 
 def _cursor_of(node: Node | None) -> Cursor | None:
@@ -80,6 +68,8 @@ class Judge:
         """Uids and items whose cursor was set back."""
         self.proved_at: dict[str, float] = {}
         """By fence: when the last answered heartbeat had been sent."""
+        self.chain = ChainJudge(self, store, paths)
+        """What is judged of jobs that fire after others."""
         self.dropped: set[Key] = set()
         """Triggers that an item did not run, being disabled."""
         self._failures: dict[Key, int] = {}
@@ -105,6 +95,7 @@ class Judge:
                     self._assignment(session_id, operation)
                 case _:
                     pass
+        self.chain.committed(operations, before)
 
     def _claim(self, session_id: str, job: str, item: int, marker: Marker, old: Cursor | None) -> None:
         what = f"claim of {job}[{item}] {marker.fire} by {marker.executor}"
@@ -134,7 +125,7 @@ class Judge:
         demand(not config.deleting, f"{what}: the job is being deleted")
         demand(config.uid == cursor.uid, f"{what}: it is of an earlier job of that name (S055)")
         demand(item not in config.disabled_items, f"{what}: the item is disabled")
-        if cursor.cause is Cause.MANUAL and cursor.attempt == 1:
+        if cursor.cause in TRIGGERED and cursor.attempt == 1:
             return
         demand(not config.paused, f"{what}: the job is paused (I5)")
         if is_retry:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.coordination.assignment import Leadership
 from shardsched.coordination.book import Book
+from shardsched.coordination.call_desk import CallDesk
 from shardsched.coordination.election import Election
 from shardsched.coordination.ledger import Ledger
 from shardsched.coordination.membership import Membership
@@ -58,6 +59,7 @@ class Member:
         host: str,
         slots: int,
         handlers: tuple[str, ...],
+        listening: tuple[str, ...],
         registry: SimRegistry,
         paths: Paths,
         clock: SkewedClock,
@@ -89,6 +91,9 @@ class Member:
         self.lease = Lease(registry, paths, clock, self._lease_changed)
         self.mirror = Mirror(registry, paths, lambda: self.wake("loop", "leader"))
         self.book = Book(registry, paths, lambda job, item: self._post(Vanished(job=job, item=item)))
+        self.desk = CallDesk(
+            registry, paths, self.lease, self.mirror, listening=lambda: listening, drift_limit_s=DRIFT_LIMIT_S
+        )
         run_ids = (f"run-{number}-{count}" for count in range(1, 1_000_000))
         self.loop = Loop(
             name=name,
@@ -98,6 +103,7 @@ class Member:
             mirror=self.mirror,
             ledger=Ledger(registry, paths, self.lease, name),
             book=self.book,
+            desk=self.desk,
             launcher=self.warden,
             wake_at=lambda moment: setattr(self, "_wake_at", moment),
             new_run_id=lambda: next(run_ids),
@@ -123,6 +129,7 @@ class Member:
             started_at=clock.now(),
             version="",
             handlers=dict.fromkeys(handlers, "m:f"),
+            listening=listening,
             slots=slots,
         )
         self.membership = Membership(registry, paths, clock, self.lease, executor, None)

@@ -18,6 +18,8 @@ CRONS = ("*/2 * * * * ?", "*/5 * * * * ?", "1/7 * * * * ?", "0/30 * * * * ?", "0
 EDITED = ("cron", "items", "items", "misfire", "misfire_grace", "failover", "retries", "pause", "disabled_items")
 PAUSE = "12:01-12:02"
 """A window in which a simulated minute lies."""
+NEVER = ""
+"""For jobs that fire after others only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class People:
         self._commands = HastyCommands(world.people, world.paths, world.clock)
         self._executors = Executors(world.people, world.paths, world.clock)
         self.presses: list[Press] = []
-        self.names = ("a", "b", "c")[: self._rng.randint(1, 3)]
+        self.names = ("a", "b", "c", "d") if world.has_chains else ("a", "b", "c")[: self._rng.randint(1, 3)]
         self.is_failover_off: set[str] = set()
         """Uids of jobs for which a run may end as lost."""
         self._names_flipped = ""
@@ -64,6 +66,7 @@ class People:
             (self._create, 3),
             (self._delete_leader, 0.4),
             (self._delete_fence, 1.0),
+            *([(self._edit_after, 1.5)] if world.has_chains else ()),
         )
 
     def act(self) -> None:
@@ -96,13 +99,33 @@ class People:
             else [],
         }
 
+    def _after(self, name: str, *, is_careful: bool) -> dict[str, Any]:
+        """Return for which jobs one waits; what people do not take care of may be a circle, and be refused."""
+        chosen = [one for one in self.names if one < name or (one != name and not is_careful)]
+        return {
+            "after": tuple(one for one in chosen if self._rng.random() < 0.6),
+            "after_mode": self._rng.choice(["all", "any"]),
+            "after_on": self._rng.choice(["success", "failure", "always"]),
+        }
+
+    def _edit_after(self) -> None:
+        name = self._rng.choice(self.names)
+        settings = self._after(name, is_careful=self._rng.random() < 0.7)
+        self._world.tell(f"people: have {name} fire {settings}")
+        self.jobs.update(name, settings)
+
     def create_jobs(self) -> None:
         """Make the first jobs."""
         for name in self.names:
             self._register(name)
 
     def _register(self, name: str) -> None:
-        self.jobs.register(name, self.settings())
+        settings = self.settings()
+        if self._world.has_chains:
+            settings |= self._after(name, is_careful=True)
+            if settings["after"]:
+                settings["cron"] = self._rng.choice([NEVER, NEVER, settings["cron"]])
+        self.jobs.register(name, settings)
         self._note(name)
 
     def _note(self, name: str) -> None:

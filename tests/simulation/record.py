@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from shardsched.core.fire import Cause
+from shardsched.core.fire import TRIGGERED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from shardsched.coordination.ledger import Claimed
-    from shardsched.core.fire import ItemState
+    from shardsched.core.fire import Cause, ItemState
+    from tests.simulation.call_body import CallRecord
 
 Key = tuple[str, int, str]
 """Uid of the job, item, and which fire of it: a scheduled time or the number of a trigger."""
@@ -20,7 +21,7 @@ Key = tuple[str, int, str]
 
 def fire_key(uid: str, item: int, *, first_cause: Cause, run_fire: datetime | None, trigger: int) -> Key:
     """Return which fire of which item a run is for."""
-    name = f"trigger {trigger}" if first_cause is Cause.MANUAL else f"fire {run_fire}"
+    name = f"trigger {trigger}" if first_cause in TRIGGERED else f"fire {run_fire}"
     return uid, item, name
 
 
@@ -63,6 +64,8 @@ class Record:
     """Judges each start."""
     on_end: Callable[[RunRecord], None]
     """Is told of each end."""
+    calls: CallRecord
+    """The calls of fire listeners."""
     runs: list[RunRecord] = field(default_factory=list)
     active: dict[tuple[str, int], RunRecord] = field(default_factory=dict)
 

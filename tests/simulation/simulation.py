@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.simulation.audit import Audit
 from tests.simulation.chaos import HOSTS, Chaos
-from tests.simulation.judge import BrokenInvariantError
+from tests.simulation.demand import BrokenInvariantError
 from tests.simulation.people import People
 from tests.simulation.world import CrashError, MissedHandler, World
 
@@ -19,13 +19,15 @@ CHAOS_S = 25.0
 REST_S = 22.0
 """Seconds of rest before the audit: more than the time-out, the pace of tidying, and the longest pause between fires."""
 JOIN_S = 0.5
+CHAINS = 1_000_000
+"""The first seed of those whose jobs fire after others."""
 
 
 class Simulation:
-    """One seed."""
+    """One seed; from `CHAINS` on, jobs fire after others."""
 
     def __init__(self, seed: int, *, tells: bool = False) -> None:
-        self.world = World(seed, tells=tells)
+        self.world = World(seed, tells=tells, has_chains=seed >= CHAINS)
         self.people = People(self.world)
         self.chaos = Chaos(self.world, self.people)
         self._missed = MissedHandler()
@@ -63,6 +65,7 @@ class Simulation:
         world.tell("rest")
         self.chaos.heal()
         self._pass(6.0, chaos_rate=0.0)
+        world.rest_at = world.clock.now()
         self.people.undrain_all()
         self._pass(REST_S, chaos_rate=0.0)
         self._audit()

@@ -16,8 +16,10 @@ from shardsched.core.events import Event
 from shardsched.core.paths import Paths
 from shardsched.errors import RegistryUnavailableError
 from shardsched.testing import FakeClock
+from tests.simulation.call_body import CallRecord
 from tests.simulation.clockwork import SkewedClock
-from tests.simulation.judge import Judge, demand
+from tests.simulation.demand import demand
+from tests.simulation.judge import Judge
 from tests.simulation.member import Member
 from tests.simulation.record import Record, RunRecord
 from tests.simulation.store import SimRegistry, SimStore
@@ -62,10 +64,14 @@ class World:
     Args:
         seed: Decides everything.
         tells: Whether the story is written down; it costs time.
+        has_chains: Whether jobs fire after others.
     """
 
-    def __init__(self, seed: int, *, tells: bool = False) -> None:
+    def __init__(self, seed: int, *, tells: bool = False, has_chains: bool = False) -> None:
         self.seed = seed
+        self.has_chains = has_chains
+        self.rest_at: datetime | None = None
+        """Since when nothing bad has happened."""
         self.rng = random.Random(seed)  # noqa: S311 - a simulation must be repeatable
         self.story: list[str] = []
         self.tells = tells
@@ -75,7 +81,8 @@ class World:
         self.paths = Paths("f")
         self.judge = Judge(self.store, self.paths, TIMEOUT_S)
         self.store.on_commit = self._committed
-        self.record = Record(self.clock.boot, self._started, self._ended)
+        calls = CallRecord(lambda incarnation: self.store.find(self.paths.session(incarnation)) is not None)
+        self.record = Record(self.clock.boot, self._started, self._ended, calls)
         self.members: list[Member] = []
         self.is_calm = False
         """Whether nothing bad happens any more."""
@@ -139,6 +146,7 @@ class World:
             host=host,
             slots=slots,
             handlers=handlers,
+            listening=("h1",) if self.has_chains else (),
             registry=registry,
             paths=self.paths,
             clock=SkewedClock(self.clock, offset_s, self.rng.random() * 100),

@@ -1,0 +1,105 @@
+"""One executor as people see it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shardsched.admin.document import executor_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shardsched.admin.status import JobStatus
+    from shardsched.core.executor import DrainMark, ExecutorRecord, LoadReport
+    from shardsched.core.view import FleetView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorStatus:
+    """One executor that lives, or whose drain mark outlived it."""
+
+    name: str
+    """Its name."""
+    state: str
+    """``live``, ``drained``, ``unfit``, ``unreadable``, or ``gone`` for a drain mark alone."""
+    reason: str | None = None
+    """Why it takes no items, or None."""
+    record: ExecutorRecord | None = None
+    """What it says of itself, None where it does not live or cannot be read."""
+    load: LoadReport | None = None
+    """Its last load report, None where there is none."""
+    drain: DrainMark | None = None
+    """Who drained it, None where nobody did."""
+    is_leader: bool = False
+    """Whether it leads."""
+    items: int = 0
+    """Items that it owns."""
+    running: int = 0
+    """Items that it runs."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as ``executor list --json`` shows it."""
+        return executor_document(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCounts:
+    """Items by executor, counted once for all executors."""
+
+    owned: Counter[str]
+    """Items that each owns."""
+    running: Counter[str]
+    """Items that each runs."""
+
+    @classmethod
+    def of(cls, jobs: Iterable[JobStatus]) -> ItemCounts:
+        """Count them."""
+        owned: Counter[str] = Counter()
+        running: Counter[str] = Counter()
+        for job in jobs:
+            owned.update({name: len(items) for name, items in job.owners.items()})
+            running.update(item.marker.executor for item in job.items if item.marker is not None)
+        return cls(owned, running)
+
+
+def executor_status(
+    name: str, fleet: FleetView, load: LoadReport | None, counts: ItemCounts, *, is_present: bool
+) -> ExecutorStatus:
+    """Return the status of an executor, or of a drain mark alone."""
+    record, drain = fleet.executors.get(name), fleet.drained.get(name)
+    state, reason = _executor_state(record, drain, is_present=is_present)
+    return ExecutorStatus(
+        name=name,
+        state=state,
+        reason=reason,
+        record=record,
+        load=load,
+        drain=drain,
+        is_leader=fleet.leader is not None and fleet.leader.name == name,
+        items=counts.owned[name],
+        running=counts.running[name],
+    )
+
+
+def _executor_state(
+    record: ExecutorRecord | None, drain: DrainMark | None, *, is_present: bool
+) -> tuple[str, str | None]:
+    if not is_present:
+        return "gone", _drain_text(drain)
+    if record is None:
+        return "unreadable", "its record cannot be read; restart it"
+    if drain is not None:
+        return "drained", _drain_text(drain)
+    if record.unfit is not None:
+        return "unfit", record.unfit
+    return "live", None
+
+
+def _drain_text(drain: DrainMark | None) -> str:
+    if drain is None:
+        return "drained; the mark cannot be read, so it does not count"
+    by = f" by {drain.by}" if drain.by else ""
+    why = f": {drain.reason}" if drain.reason else ""
+    return f"drained{by} at {drain.at.isoformat(timespec='seconds')}{why}"
