@@ -49,8 +49,6 @@ class LoadRing:
 
     def start(self) -> None:
         """Begin, unless it has begun."""
-        if self._thread is not None:
-            return
         with self._lock:
             if self._thread is None and not self._ending.is_set():
                 self._thread = threading.Thread(target=self._run, name="loads", daemon=True)

@@ -25,8 +25,8 @@ function draw(box) {
     legend: { show: false },
     scales: { y: { range: (_plot, least, most) => [Math.min(0, least), Math.max(most * 1.1, data.least || 1)] } },
     axes: [
-      { ...axis, values: (_plot, ticks) => ticks.map((at) => (span > 2 * 86400 ? day : clock).format(at * 1000)), space: 70 },
-      { ...axis, size: 52, values: (_plot, ticks) => ticks.map((value) => number.format(value)) },
+      { ...axis, values: (_plot, ticks) => ticks.map((at) => (span > 2 * 86400 ? day : clock).format(at * 1000)), space: 70, size: 32 },
+      { ...axis, size: 52, incrs: data.unit ? undefined : [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6], values: (_plot, ticks) => ticks.map((value) => number.format(value)) },
     ],
     series: [{}, ...data.lines.map((_line, index) => ({
       stroke: inks()[index], width: 1.75, spanGaps: false, points: { show: data.times.length < 40, size: 4 },

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from shardsched.coordination.namespace import ensure_namespace
 from shardsched.core.executor import (
     ExecutorRecord,
     LeaderRecord,
@@ -41,6 +42,7 @@ class Stage:
         self.now = site.clock.now()
         self.registry = MemoryRegistry(site.store)
         self.registry.open()
+        ensure_namespace(self.registry, site.paths)
 
     def close(self) -> None:
         """End the session of all executors."""
@@ -75,11 +77,6 @@ class Stage:
         self._put(self.site.paths.load(name), encode_load(report))
 
     def _put(self, path: str, value: bytes) -> None:
-        parts = path.strip("/").split("/")
-        for end in range(1, len(parts)):
-            parent = "/" + "/".join(parts[:end])
-            if self.registry.get(parent) is None:
-                self.registry.transact([Create(parent, b"")])
         node = self.registry.get(path)
         self.registry.transact([Create(path, value, ephemeral=True) if node is None else Put(path, value)])
 
@@ -136,7 +133,7 @@ class Stage:
     def with_log(self, run: RunRow, state_dir: Path, data: bytes) -> RunRow:
         """Write the output of a run, and return the run with its place."""
         path = self.log_path(run, state_dir)
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         return replace(run, log_path=str(path))
 
