@@ -46,7 +46,7 @@ class ExecutorSchema(Schema):
     version = fields.String(required=True, allow_none=True)
     slots = fields.Integer(required=True, allow_none=True)
     labels = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
-    load = fields.Nested(LoadSchema, required=True, allow_none=True)
+    last_load = fields.Nested(LoadSchema, required=True, allow_none=True)
 
 
 class ExecutorListSchema(Schema):
@@ -68,8 +68,8 @@ class WholeExecutorSchema(ExecutorSchema):
     """One executor with what it owns and its last hour."""
 
     owned = fields.List(fields.Nested(OwnedSchema), required=True)
-    loads = fields.List(fields.Nested(LoadSchema), required=True)
-    loads_since = fields.DateTime(required=True, allow_none=True)
+    last_hour = fields.List(fields.Nested(LoadSchema), required=True)
+    last_hour_since = fields.DateTime(required=True, allow_none=True)
 
 
 class ExecutorQuery(Schema):
@@ -121,7 +121,7 @@ class One(MethodView):
         """Return one with what it owns and its last hour, as far as the console has looked."""
         one, status, loads = executor_action.find(name), context().fleet.sight().status, context().loads
         owned = executor_view.owned(status, name) if status else []
-        return _document(one) | {"owned": owned, "loads": loads.reports(name), "loads_since": loads.since}
+        return _document(one) | {"owned": owned, "last_hour": loads.reports(name), "last_hour_since": loads.since}
 
 
 @blueprint.route("/executors/<name>/drain")
@@ -180,7 +180,5 @@ def _document(one: ExecutorStatus) -> dict[str, Any]:
         name: None if record is None else getattr(record, name)
         for name in ("host", "pid", "started_at", "version", "slots")
     }
-    of_status = {
-        name: getattr(one, name) for name in ("name", "state", "reason", "is_leader", "items", "running", "load")
-    }
-    return of_status | of_record | {"labels": dict(record.labels) if record else {}}
+    of_status = {name: getattr(one, name) for name in ("name", "state", "reason", "is_leader", "items", "running")}
+    return of_status | of_record | {"labels": dict(record.labels) if record else {}, "last_load": one.load}
