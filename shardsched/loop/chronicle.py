@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from shardsched.history.row import RunRow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from shardsched.clock import Clock
@@ -30,6 +31,8 @@ class Chronicle:
         self._recorder = recorder
         self._clock = clock
         self._log_folder = log_folder
+        self.observers: list[Callable[[RunRow], None]] = []
+        """Are told of each run that ends; none may wait or fail."""
         self._lock = threading.Lock()
         self._rows: dict[str, RunRow] = {}
 
@@ -82,6 +85,8 @@ class Chronicle:
         # Only now: whoever finds that it does not run any more may rely on its end having been told before.
         with self._lock:
             del self._rows[event.run_id]
+        for observer in self.observers:
+            observer(ended)
 
 
 def log_place(job: str, run_id: str) -> str:
