@@ -91,6 +91,16 @@ def running(status: FleetStatus, name: str) -> list[Running]:
     return sorted(found, key=_began)
 
 
+def reason_text(one: ExecutorStatus) -> str:
+    """Return why an executor takes no items, empty where nothing keeps it from that."""
+    mark = one.drain
+    if mark is None:
+        return one.reason or ""
+    who = _("Drained by %(name)s", name=mark.by) if mark.by else _("Drained")
+    how = _("running items stopped too") if mark.now else ""
+    return " · ".join(filter(None, (who, how, mark.reason)))
+
+
 def why_not(one: ExecutorStatus, action: str) -> str:
     """Return why an action would make no sense, empty where it would."""
     is_gone, is_drained = one.state == "gone", one.drain is not None

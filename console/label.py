@@ -134,7 +134,7 @@ _STATES = {
     "held": Look("bad", "hand-stop", _l("Held")),
     "unowned": Look("bad", "circle-dashed", _l("Unowned")),
     # Executors
-    "live": Look("ok", "circle-check", _l("Live")),
+    "live": Look("ok", "circle-check", _l("Online")),
     "drained": Look("warn", "arrow-down", _l("Drained")),
     "unfit": Look("bad", "alert-triangle", _l("Unfit")),
     "unreadable": Look("bad", "alert-circle", _l("Unreadable")),

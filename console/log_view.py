@@ -120,7 +120,7 @@ def _some(log: OpenLog | None, kept: bytes, begin: int, length: int) -> bytes:
 
 def host_of(executor: str) -> str:
     """Return the machine of an executor that lives, empty where that is not known."""
-    status = context().fleet.sight(wait_s=0).status
+    status = context().fleet.sight(wait_s=0.5).status
     found = next((one for one in status.executors if one.name == executor), None) if status else None
     return found.record.host if found and found.record else ""
 

@@ -20,7 +20,7 @@ from shardsched.history.column import event_values, run_values
 from shardsched.history.record import Kind, Record
 from shardsched.history.row import EventRow, RunRow
 from shardsched.history.store import write
-from shardsched.registry.base import Create, Put
+from shardsched.registry.base import Create, Delete, Put
 from shardsched.testing import MemoryRegistry
 
 if TYPE_CHECKING:
@@ -79,6 +79,12 @@ class Stage:
     def _put(self, path: str, value: bytes) -> None:
         node = self.registry.get(path)
         self.registry.transact([Create(path, value, ephemeral=True) if node is None else Put(path, value)])
+
+    def delete(self, path: str) -> Delete:
+        """Return what removes a record."""
+        node = self.registry.get(path)
+        assert node is not None
+        return Delete(path, node.version)
 
     def run(self, **fields: Any) -> RunRow:
         """Return a run that succeeded, unless told otherwise."""
