@@ -221,9 +221,9 @@ def test_path_in_history_leads_nowhere_else(site: Site, stage: Stage, tmp_path: 
     (tmp_path / "state").mkdir()
     secret = tmp_path / "secret.log"
     secret.write_text("the secret")
+    browser = site.client("viewer")
     for number, path in enumerate((str(secret), f"{tmp_path}/state/../secret.log", "/etc/passwd", "../../etc/passwd")):
         stage.keep(stage.run(run_id=f"r{number}", log_path=path))
-        browser = site.client("viewer")
         for address in (f"/executions/r{number}", f"/executions/r{number}/log", f"/executions/r{number}/log/raw"):
             text = browser.get(address).text
             assert "the secret" not in text

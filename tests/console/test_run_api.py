@@ -47,7 +47,8 @@ def ask(site: Site) -> Callable[..., Any]:
 def test_runs_are_paged_by_cursor(stage: Stage, ask: Callable[..., Any]) -> None:
     """Every run once; a cursor that is none of ours is refused."""
     stage.keep(*(stage.run(run_id=f"r{n}", queued_at=stage.now - timedelta(seconds=n + 1)) for n in range(25)))
-    seen, cursor = [], ""
+    seen: list[str] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = ask(f"{EXECUTIONS}?limit=10&outcome=ok,running&cursor={cursor}").json
         seen += [run["run_id"] for run in page["items"]]

@@ -46,17 +46,18 @@ def state(tmp_path: Path) -> Path:
     return folder
 
 
-def kept(folder: Path, **fields: str) -> RunRow:
-    """The run with its place, and whatever else is told."""
+def kept(folder: Path) -> RunRow:
+    """The run with its place."""
     path = str(folder / PLACE / "e1" / "logs" / "news" / "r1.log")
-    return replace(RUN, log_path=path, **fields)
+    return replace(RUN, log_path=path)
 
 
 def test_blocks_of_a_log_are_whole_lines_without_gap_or_overlap(state: Path) -> None:
     """From the end to the beginning, all lines are there once, with their numbers."""
     with LogShelf(state).opened(kept(state)) as log:
         assert log is not None
-        block, lines = log.before(log.size, 5_000), []
+        lines: list[str] = []
+        block = log.before(log.size, 5_000)
         while True:
             mine = block.text.splitlines()
             assert mine[0] == f"line {block.first_line}"
