@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from console.context import context
-from shardsched.history.figure import Metric, Ranked, Ranking, Standing, Sum
+from shardsched.history.figure import Metric, Ranked, Ranking, Standing, Sum, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,11 +97,9 @@ def summary(span: timedelta, job: str | None = None) -> Summary:
     """
     history, now = context().history, context().clock.now()
     since = now - span
-    return Summary(
-        since=since,
-        now=history.summary(since=since, job=job),
-        before=history.summary(since=since - span, until=since, job=job),
-    )
+    present = history.summary(since=since, job=job)
+    both = history.summary(since=since - span, job=job)
+    return Summary(since=since, now=present, before=without(both, present))
 
 
 def points(metric: Metric, wanted: Range, job: str | None = None) -> tuple[Point, ...]:
