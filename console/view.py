@@ -167,6 +167,18 @@ def page_or_part(page: str, part: str, **values: Any) -> str | Response:
     return part_response(render_template(part, **values))
 
 
+def is_seen(tag: str) -> bool:
+    """Whether a part of a page is asked for that whoever asks has already, so that it need not be made again."""
+    return "HX-Request" in request.headers and request.headers.get("HX-PTag") == tag
+
+
+def seen_response(tag: str) -> Response:
+    """Return that nothing has changed."""
+    response = current_app.make_response(("", 304))
+    response.headers["HX-PTag"] = tag
+    return response
+
+
 def part_response(html: str) -> Response:
     """Return a part of a page, or 304 if whoever asked has it already."""
     response = current_app.make_response(html)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
 
 from console import execution_action, run_text
-from console.context import context
+from console.context import actor, context
 from console.form import local_address
 from console.label import CAUSES, OUTCOMES
+from console.locale import language, zone_name
 from console.log_view import log_bytes, log_hits, log_size, log_view
 from console.role import role
 from console.run_list import FILTERS, list_runs, local_time, wanted_runs
 from console.text import gettext as _
 from console.text import ngettext as _n
-from console.view import PAGE_SIZE, page_or_part, toast
+from console.view import PAGE_SIZE, is_seen, page_or_part, seen_response, toast
 from shardsched.core.item import format_items, parse_items
 from shardsched.errors import HistoryError
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
 
+    from console.run_list import RunList
     from shardsched.admin.command import TriggerReceipt
     from shardsched.history.row import RunRow
 
@@ -40,7 +43,10 @@ def index() -> ResponseReturnValue:
         found = list_runs(wanted_runs(args), after=after, top=top, limit=PAGE_SIZE)
     except HistoryError as error:
         fault = str(error)
-    return page_or_part(
+    tag = _tag(found) if found else ""
+    if tag and is_seen(tag):
+        return seen_response(tag)
+    shown = page_or_part(
         "execution/index.html",
         "execution/_part.html",
         found=found,
@@ -50,6 +56,10 @@ def index() -> ResponseReturnValue:
         outcomes=OUTCOMES,
         causes=CAUSES,
     )
+    if tag and isinstance(shown, Response):
+        # The next time it need not even be rendered to be found unchanged.
+        shown.headers["HX-PTag"] = tag
+    return shown
 
 
 @blueprint.get("/executions/<run_id>")
@@ -136,6 +146,15 @@ def stop(run_id: str) -> ResponseReturnValue:
     count = len(receipt.running)
     toast(_n("%(num)s item is being stopped.", "%(num)s items are being stopped.", count))
     return redirect(url_for("execution.show", run_id=run_id))
+
+
+def _tag(found: RunList) -> str:
+    """Return what tells a list from another; a new one every minute, or ten seconds while runs go on."""
+    now = context().clock.now().timestamp()
+    age = now // (10 if any(run.outcome is None for run in found.runs) else 60)
+    who = (actor().role, language(), zone_name())
+    rows = [(run.run_id, run.outcome, run.started_at, run.executor) for run in found.runs]
+    return hashlib.blake2b(repr((age, who, rows, found.new_count, found.next)).encode(), digest_size=12).hexdigest()
 
 
 def _receipt_text(receipt: TriggerReceipt) -> str:
