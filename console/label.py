@@ -86,7 +86,6 @@ ACTIONS = {
     "token.revoke": _l("Revoked a token"),
     "execution.rerun": _l("Ran items of a run again"),
     "execution.stop": _l("Stopped a run"),
-    "executor.drain": _l("Drained an executor"),
     "executor.failover": _l("Failed an executor over"),
     "executor.undrain": _l("Undrained an executor"),
     "executor.forget": _l("Forgot an executor"),
@@ -196,7 +195,6 @@ _AREAS = {
     "user": _l("Users"),
     "token": _l("Tokens"),
     "execution": _l("Executions"),
-    "executor": _l("Executors"),
 }
 
 OUTCOMES = (
