@@ -17,6 +17,7 @@ from console.fleet import Fleet
 from console.guard import init_guard
 from console.header import init_headers
 from console.limit import init_limits
+from console.load_ring import LoadRing
 from console.locale import init_locale
 from console.page import init_pages
 from console.password import Passwords
@@ -25,6 +26,8 @@ from console.setup_code import SetupCode
 from console.sign_in import init_sign_in
 from console.view import init_views
 from shardsched.clock import SYSTEM_CLOCK
+from shardsched.history.journal import Journal
+from shardsched.history.log_shelf import LogShelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,11 +76,15 @@ def create_app(
         COMPRESS_MIN_SIZE=1024,
         TEMPLATES_AUTO_RELOAD=False,
     )
+    fleet = Fleet(connect, clock)
     app.extensions["console"] = Context(
         settings=settings,
-        fleet=Fleet(connect, clock),
+        fleet=fleet,
         people=people,
         history=history,
+        journal=Journal(history.database, settings.namespace),
+        logs=LogShelf(settings.state_dir),
+        loads=LoadRing(fleet, clock),
         clock=clock,
         passwords=passwords or Passwords(),
         setup_code=SetupCode(clock),
@@ -94,6 +101,7 @@ def create_app(
     init_limits(app)
     init_problems(app)
     init_views(app)
+    app.before_request(app.extensions["console"].loads.start)
     init_pages(app)
     init_api(app)
     make_first_user(app)

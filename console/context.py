@@ -11,10 +11,13 @@ from werkzeug.exceptions import Unauthorized
 if TYPE_CHECKING:
     from console.actor import Actor
     from console.fleet import Fleet
+    from console.load_ring import LoadRing
     from console.password import Passwords
     from console.setting import ConsoleSettings
     from console.setup_code import SetupCode
     from shardsched.clock import Clock
+    from shardsched.history.journal import Journal
+    from shardsched.history.log_shelf import LogShelf
     from shardsched.history.query import History
     from shardsched.people import People
 
@@ -31,6 +34,12 @@ class Context:
     """Users, audit, revisions."""
     history: History
     """Runs and events as they were."""
+    journal: Journal
+    """Where it is told what people did."""
+    logs: LogShelf
+    """Outputs of runs on this machine."""
+    loads: LoadRing
+    """What executors reported of themselves over the last hour."""
     clock: Clock
     """What time it is."""
     passwords: Passwords

@@ -135,6 +135,11 @@ class Fleet:
             self._is_news = True
             self._changed.notify_all()
 
+    def open_admin(self) -> Admin | None:
+        """Return the door to changing things if it is open; nothing is read for that, and nobody counts as looking."""
+        with self._changed:
+            return self._link.admin if self._link is not None and self._sight.fault is None else None
+
     def close(self) -> None:
         """End the thread and the connection."""
         with self._changed:

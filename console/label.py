@@ -84,6 +84,10 @@ ACTIONS = {
     "executor.undrain": _l("Gave an executor items again"),
     "token.create": _l("Created a token"),
     "token.revoke": _l("Revoked a token"),
+    "execution.rerun": _l("Ran items of a run again"),
+    "execution.stop": _l("Stopped a run"),
+    "executor.failover": _l("Failed an executor over"),
+    "executor.forget": _l("Forgot an executor"),
 }
 """Of the audit. The part before the dot is the area; add those of a new page here."""
 
@@ -128,7 +132,7 @@ _STATES = {
     "held": Look("bad", "hand-stop", _l("Held")),
     "unowned": Look("bad", "circle-dashed", _l("Unowned")),
     # Executors
-    "live": Look("ok", "circle-check", _l("Live")),
+    "live": Look("ok", "circle-check", _l("Online")),
     "drained": Look("warn", "arrow-down", _l("Drained")),
     "unfit": Look("bad", "alert-triangle", _l("Unfit")),
     "unreadable": Look("bad", "alert-circle", _l("Unreadable")),
@@ -189,7 +193,27 @@ _AREAS = {
     "executor": _l("Executors"),
     "user": _l("Users"),
     "token": _l("Tokens"),
+    "execution": _l("Executions"),
 }
+
+OUTCOMES = (
+    *("running", "ok", "failed", "timeout", "no_result", "crashed", "oom", "killed", "start_failed"),
+    *("lost", "lease_lost", "warden_lost", "refused", "stopped", "missed"),
+)
+"""How a run stands, as people look for it; `_STATES` has their texts."""
+FAILED = tuple(code for code in OUTCOMES if code not in {"running", "ok", "refused", "stopped", "missed"})
+"""The outcomes that count as failures in statistics."""
+RANGES = {"1h": _l("1 hour"), "24h": _l("24 hours"), "7d": _l("7 days"), "30d": _l("30 days")}
+RANKINGS = {"failing": _l("Failing"), "slow": _l("Slow"), "busy": _l("Busy")}
+CAUSES = {
+    "schedule": _l("Schedule"),
+    "misfire": _l("Misfire"),
+    "failover": _l("Failover"),
+    "manual": _l("Manual"),
+    "retry": _l("Retry"),
+    "dependency": _l("Dependency"),
+}
+"""Why a run was started."""
 
 
 def state_look(code: str) -> Look:

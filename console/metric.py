@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Gauge
@@ -10,10 +11,19 @@ from prometheus_client import CollectorRegistry, Gauge
 if TYPE_CHECKING:
     from console.fleet import Sight
     from shardsched.admin.status import FleetStatus
+    from shardsched.history.figure import Sum
 
 
-def fleet_metrics(sight: Sight) -> CollectorRegistry:
-    """Return the figures of one look at the fleet."""
+RECENT = timedelta(hours=1)
+
+
+def fleet_metrics(sight: Sight, recent: Sum | None) -> CollectorRegistry:
+    """Return the figures of one look at the fleet, and of its last hour.
+
+    Args:
+        sight: The look.
+        recent: Runs that ended within the last hour; None if history does not answer.
+    """
     registry = CollectorRegistry()
     Gauge("shardsched_registry_up", "Whether the registry answers the console.", registry=registry).set(
         sight.status is not None and sight.fault is None
@@ -24,7 +34,32 @@ def fleet_metrics(sight: Sight) -> CollectorRegistry:
         )
     if sight.status is not None:
         _add_fleet(registry, sight.status)
+    Gauge("shardsched_history_up", "Whether history answers the console.", registry=registry).set(recent is not None)
+    if recent is not None:
+        _add_recent(registry, recent)
     return registry
+
+
+def _add_recent(registry: CollectorRegistry, recent: Sum) -> None:
+    runs = Gauge("shardsched_recent_runs", "Runs of the last hour by outcome.", ["outcome"], registry=registry)
+    for outcome, count in recent.counts.items():
+        runs.labels(outcome).set(count)
+    durations = Gauge(
+        "shardsched_recent_duration_seconds",
+        "How long that share of the runs of the last hour took at most.",
+        ["quantile"],
+        registry=registry,
+    )
+    for share in (0.5, 0.95, 0.99):
+        seconds = recent.percentile(share)
+        if seconds is not None:
+            durations.labels(str(share)).set(seconds)
+    if recent.mean_lateness_s is not None:
+        Gauge(
+            "shardsched_recent_lateness_seconds",
+            "How late the runs of the last hour began, on average.",
+            registry=registry,
+        ).set(recent.mean_lateness_s)
 
 
 def _add_fleet(registry: CollectorRegistry, status: FleetStatus) -> None:

@@ -86,6 +86,7 @@ def serve(make_app: Callable[[], Flask], host: str, port: int, *, workers_tmp: s
 def _close(app: Any) -> None:
     if app is not None:
         parts = cast("Context", app.extensions["console"])
+        parts.loads.close()
         parts.fleet.close()
         parts.people.close()
         parts.history.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shardsched.errors import SettingsError
+from shardsched.settings import state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +35,8 @@ class ConsoleSettings:
     """Whether browsers reach it by HTTPS only: cookies are then sent no other way."""
     trusted_proxies: int = 0
     """How many proxies in front of it say truly where a request comes from."""
+    state_dir: Path = field(default_factory=state_folder)
+    """Where executors of this machine keep the outputs of runs."""
     admin_password_file: Path | None = None
     """File with the password of the first user, ``admin``; None to set up in the browser."""
 
@@ -53,6 +56,7 @@ def settings_from_environment(
         secret_key=secret_key(environment.get("SECRET_KEY"), state_dir),
         is_https=_is_on("CONSOLE_HTTPS", environment.get("CONSOLE_HTTPS", "")),
         trusted_proxies=_proxy_count(environment.get("TRUSTED_PROXIES", "")),
+        state_dir=state_dir,
         admin_password_file=Path(password_file) if password_file else None,
     )
 

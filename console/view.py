@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flask import current_app, flash, g, get_flashed_messages, render_template, request, url_for
 from markupsafe import Markup
 
-from console import label, locale
+from console import label, locale, run_text
 from console.asset import asset, icon
 from console.context import actor_or_none, context
 from console.navigation import ADMINISTRATION, PAGES, visible
@@ -44,6 +44,7 @@ def init_views(app: Flask) -> None:
         label=label,
         language=locale.language,
         ask_proof_for=needs_proof,
+        run_text=run_text,
         request_id=lambda: g.get("request_id", ""),
         script_texts=script_texts,
         shown_toasts=shown_toasts,
@@ -62,6 +63,7 @@ def init_views(app: Flask) -> None:
         json_text=json_text,
         span=locale.span_text,
     )
+    app.jinja_env.filters["epoch"] = lambda at: round(at.timestamp())
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
     app.after_request(_send_toasts)
@@ -163,6 +165,18 @@ def page_or_part(page: str, part: str, **values: Any) -> str | Response:
     if "HX-Request" not in request.headers:
         return render_template(page, **values)
     return part_response(render_template(part, **values))
+
+
+def is_seen(tag: str) -> bool:
+    """Whether a part of a page is asked for that whoever asks has already, so that it need not be made again."""
+    return "HX-Request" in request.headers and request.headers.get("HX-PTag") == tag
+
+
+def seen_response(tag: str) -> Response:
+    """Return that nothing has changed."""
+    response = current_app.make_response(("", 304))
+    response.headers["HX-PTag"] = tag
+    return response
 
 
 def part_response(html: str) -> Response:

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 REPORT_INTERVAL_S = 10.0
 """Seconds between load reports."""
+DRIFT_HYSTERESIS = 0.8
+"""A clock that was off by more than the limit is trusted again below this share of it."""
 LOG_AGE_S = 7 * 86_400.0
 """Logs of runs are kept for a week."""
 LOG_BYTES = 1 << 30
@@ -66,6 +68,10 @@ class LoadReporter:
             self._write()
         except RegistryError as error:
             logger.debug("the load could not be told: %s", error)
+
+    def is_adrift(self, limit_s: float, *, was: bool = False) -> bool:
+        """Whether the clock was off by more than a limit at the last report; by a share of it, if it was before."""
+        return abs(self.drift_s) > limit_s * (DRIFT_HYSTERESIS if was else 1.0)
 
     def _write(self) -> None:
         running, queued = self._counts()

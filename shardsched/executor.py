@@ -41,9 +41,10 @@ from shardsched.loop.message import Interrupt, Resync, SessionEnded, Stopping, V
 from shardsched.loop.step import Loop
 from shardsched.registration import register_handlers
 from shardsched.registry.base import SessionState
-from shardsched.registry.url import open_registry
+from shardsched.registry.counted import open_counted
 from shardsched.settings import check_settings, default_executor_name
 from shardsched.timer import Timer
+from shardsched.vitals import Vitals
 from shardsched.worker import Worker
 
 if TYPE_CHECKING:
@@ -57,8 +58,6 @@ STOP_S = 5.0
 """The last part of the grace, in which items are asked to stop."""
 ACCOUNT_S = 2.0
 """How long after the grace the outcomes of killed items may take to be written."""
-DRIFT_HYSTERESIS = 0.8
-"""A clock that was off by more than the limit is trusted again below this share of it."""
 
 
 class Executor:
@@ -75,7 +74,7 @@ class Executor:
         self.settings = settings = check_settings(named)
         self._clock = clock
         self._paths = Paths(settings.namespace)
-        self._registry = open_registry(settings.registry, session_timeout_s=settings.session_timeout_s, clock=clock)
+        self._registry = open_counted(settings.registry, session_timeout_s=settings.session_timeout_s, clock=clock)
         self._lease = Lease(self._registry, self._paths, clock, self._lease_changed)
         self._mirror = Mirror(self._registry, self._paths, self._mirror_changed)
         self._book = Book(self._registry, self._paths, self._vanished)
@@ -100,6 +99,7 @@ class Executor:
             server_time=self._registry.server_time,
             drift_limit_s=limit_s,
         )
+        self.vitals = Vitals(settings.name, self._registry, self._lease, self._mirror, self._loop, self._historian)
         election = Election(*place, settings.name)
         leadership = Leadership(*place, election)
         self._leader = Leader(
@@ -275,9 +275,9 @@ class Executor:
     def _report(self) -> None:
         self._reporter.report()
         drift_s, limit_s = self._reporter.drift_s, self.settings.drift_limit_s
-        if self._loop.unfit is None and abs(drift_s) > limit_s:
+        if self._loop.unfit is None and self._reporter.is_adrift(limit_s):
             self._say_unfit(f"its clock is {drift_s:+.0f} s off the registry's, more than {limit_s:.0f} s")
-        elif self._loop.unfit is not None and not self._is_stopping and abs(drift_s) < limit_s * DRIFT_HYSTERESIS:
+        elif self._loop.unfit is not None and not (self._is_stopping or self._reporter.is_adrift(limit_s, was=True)):
             self._say_unfit(None)
 
     @property

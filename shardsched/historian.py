@@ -50,7 +50,7 @@ class Historian:
         self._mirror = mirror
         self._recorder = _recorder(settings, clock)
         self._tap = EventTap(self._recorder, settings.name, self._config_of)
-        self.chronicle = Chronicle(self._recorder, clock)
+        self.chronicle = Chronicle(self._recorder, clock, settings.log_folder())
         self._database = None if settings.history == NO_HISTORY else Database(settings.history)
         self._prunes_at = clock.boot() + PRUNE_S
         self._settled_count = 0

@@ -125,6 +125,10 @@ class ExecutorSettings:
         place = hashlib.blake2b(f"{self.registry}\0{self.namespace}".encode(), digest_size=6).hexdigest()
         return self.state_dir / place / self.name
 
+    def log_folder(self) -> Path:
+        """Return where the outputs of its runs are kept, in folders by job."""
+        return self.home() / "logs"
+
 
 def check_settings(settings: ExecutorSettings) -> ExecutorSettings:
     """Return the settings if an executor can run with them.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flask import jsonify
 
-from console.api import audit, cron, me, shard_map, token, user
+from console.api import audit, cron, execution, executor, me, shard_map, stats, token, user
 from console.api.base import PREFIX, ConsoleApi
 from console.role import role
 
@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.typing import ResponseReturnValue
 
-RESOURCES = (me.blueprint, user.blueprint, token.blueprint, audit.blueprint, cron.blueprint, shard_map.blueprint)
+RESOURCES = (
+    executor.blueprint,
+    execution.blueprint,
+    stats.blueprint,
+    me.blueprint,
+    user.blueprint,
+    token.blueprint,
+    audit.blueprint,
+    cron.blueprint,
+    shard_map.blueprint,
+)
 
 _OPTIONS = {
     "info": {

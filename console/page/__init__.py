@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from console.page import (
     audit,
     docs,
+    execution,
+    executor,
     health,
     home,
     login,
@@ -16,6 +18,7 @@ from console.page import (
     profile,
     search,
     setup,
+    statistics,
     token,
     user,
 )
@@ -32,6 +35,9 @@ BLUEPRINTS = (
     preference.blueprint,
     profile.blueprint,
     search.blueprint,
+    executor.blueprint,
+    execution.blueprint,
+    statistics.blueprint,
     user.blueprint,
     token.blueprint,
     audit.blueprint,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, jsonify, request
@@ -9,12 +10,14 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from werkzeug.exceptions import Unauthorized
 
 from console.context import actor_or_none, context
-from console.metric import fleet_metrics
+from console.metric import RECENT, fleet_metrics
 from console.role import role
 from shardsched.errors import HistoryError
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
+
+    from shardsched.history.figure import Sum
 
 blueprint = Blueprint("health", __name__)
 
@@ -53,4 +56,7 @@ def metrics() -> ResponseReturnValue:
     is_local = request.remote_addr in {"127.0.0.1", "::1"} and not any(h in request.headers for h in _PROXY_HEADERS)
     if not is_local and actor_or_none() is None:
         raise Unauthorized
-    return Response(generate_latest(fleet_metrics(context().fleet.sight())), content_type=CONTENT_TYPE_LATEST)
+    recent: Sum | None = None
+    with contextlib.suppress(HistoryError):
+        recent = context().history.summary(since=context().clock.now() - RECENT)
+    return Response(generate_latest(fleet_metrics(context().fleet.sight(), recent)), content_type=CONTENT_TYPE_LATEST)

@@ -8,11 +8,12 @@ from shardsched.admin.race import until_won
 from shardsched.admin.reader import Reader
 from shardsched.core.executor import DrainMark, decode_drain, encode_drain
 from shardsched.core.name import check_text, name_fault
-from shardsched.errors import CorruptNodeError, ExecutorNotFoundError, SettingsError
+from shardsched.errors import ConflictError, CorruptNodeError, ExecutorNotFoundError, SettingsError
 from shardsched.registry.base import Committed, Create, Delete, Put
 
 if TYPE_CHECKING:
     from shardsched.clock import Clock
+    from shardsched.core.executor import LoadReport
     from shardsched.core.paths import Paths
     from shardsched.registry.base import Node, Registry
 
@@ -77,6 +78,34 @@ class Executors:
         """
         name = self._known(name)
         return until_won(lambda: self._try_undrain(name), self._paths.drained(name))
+
+    def forget(self, name: str) -> None:
+        """Remove what is left of an executor that is gone: the mark that it is drained.
+
+        One of that name that joins later takes items again.
+
+        **Atomicity:** one transaction; an executor that joins at that moment takes items. **Unknown:** asking again is
+        safe.
+
+        Raises:
+            ExecutorNotFoundError: There is no mark of that name.
+            ConflictError: It lives.
+            StaleVersionError: Others drain and undrain it all the time.
+            RegistryUnavailableError: No answer.
+        """
+        name = self._known(name)
+        if self._registry.get(self._paths.executor(name), fresh=True) is not None:
+            message = f"executor {name!r} lives, so it cannot be forgotten; stop it first, or undrain it"
+            raise ConflictError(message)
+        until_won(lambda: self._try_undrain(name), self._paths.drained(name))
+
+    def loads(self) -> dict[str, LoadReport]:
+        """Return what the living executors last reported of themselves, as far as it can be read.
+
+        Raises:
+            RegistryUnavailableError: No answer.
+        """
+        return self._reader.loads(self._reader.names("load")[0])
 
     def _try_undrain(self, name: str) -> bool | None:
         stored = self._stored(name)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -38,10 +40,20 @@ def history_option(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8350, show_default=True, help="Port to listen at.")
 @click.option("--log-json", is_flag=True, help="Log as JSON, one object a line.")
+@click.option("--state-dir", type=click.Path(path_type=Path), help="Folder of this machine's executors, for outputs.")
 @history_option
 @registry_options
 @click.pass_context
-def console(ctx: click.Context, *, host: str, port: int, log_json: bool, history: str | None, place: Place) -> None:
+def console(
+    ctx: click.Context,
+    *,
+    host: str,
+    port: int,
+    log_json: bool,
+    state_dir: Path | None,
+    history: str | None,
+    place: Place,
+) -> None:
     """Serve the web console.
 
     The first user is made in the browser with a one-time code that the log shows, or by 'shardsched console user add'.
@@ -64,6 +76,8 @@ def console(ctx: click.Context, *, host: str, port: int, log_json: bool, history
 
     url, namespace = registry_url(place.registry), namespace_name(place.namespace)
     settings = settings_from_environment(namespace, redacted_url(url), state_folder())
+    if state_dir is not None:
+        settings = replace(settings, state_dir=state_dir)
     database = _history_url(place, history)
 
     def make_app() -> Flask:

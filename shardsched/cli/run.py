@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import queue
 import signal
@@ -61,6 +62,8 @@ STOP_LIMIT_S = 10.0
 )
 @click.option("--state-dir", type=click.Path(path_type=Path), help="Folder of its logs and session ticket.")
 @click.option("--history", metavar="URL", help="History database [SHARDSCHED_HISTORY; default: a file], or 'none'.")
+@click.option("--metrics-port", type=click.IntRange(1, 65535), help="Offer metrics for Prometheus at this port.")
+@click.option("--metrics-host", default="127.0.0.1", show_default=True, help="Address to offer them at.")
 @click.option("--log-json", is_flag=True, help="Log as JSON, one object a line.")
 @click.option("-v", "--verbose", is_flag=True, help="Log decisions too.")
 @registry_options
@@ -74,6 +77,8 @@ def run(
     grace_s: float,
     state_dir: Path | None,
     history: str | None,
+    metrics_port: int | None,
+    metrics_host: str,
     place: Place,
     log_json: bool,
     verbose: bool,
@@ -103,7 +108,18 @@ def run(
     # Imported here: `shardsched run --help` and a wrong option need none of it.
     from shardsched.executor import Executor  # noqa: PLC0415
 
-    run_until_stopped(Executor(settings), grace_s)
+    executor = Executor(settings)
+    if metrics_port is not None:
+        _offer_metrics(executor, metrics_host, metrics_port)
+    run_until_stopped(executor, grace_s)
+
+
+def _offer_metrics(executor: Executor, host: str, port: int) -> None:
+    if importlib.util.find_spec("prometheus_client") is None:
+        raise click.ClickException("metrics need one more library: install it with pip install 'shardsched[metrics]'")
+    from shardsched.metrics import serve_metrics  # noqa: PLC0415 - an extra
+
+    serve_metrics(executor.vitals, host, port)
 
 
 def run_until_stopped(executor: Executor, grace_s: float) -> None:

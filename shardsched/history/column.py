@@ -123,6 +123,11 @@ def event_values(event_id: str, event: EventRow) -> dict[str, Any]:
     }
 
 
+def forget_values(job: str, at: datetime) -> dict[str, Any]:
+    """Return the columns that have everything of a job removed in time that is from before a moment."""
+    return {"job": clean_text(job), "before_us": microseconds(at)}
+
+
 def event_row(values: Mapping[Any, Any]) -> EventRow:
     """Return the event in columns."""
     return EventRow(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from shardsched.history.histogram import percentile
+from shardsched.history.histogram import SLOT_COUNT, percentile
 from shardsched.history.row import MISSED
 
 if TYPE_CHECKING:
@@ -77,6 +77,20 @@ class Sum:
         self.duration_us += duration_us
         self.lateness_us += lateness_us
         self.slots = [mine + theirs for mine, theirs in zip(self.slots, slots, strict=True)] if self.slots else slots
+
+
+def without(whole: Sum, part: Sum) -> Sum:
+    """Return what is left of a sum without a part of it: a period from its beginning, without its end."""
+    counts = {outcome: max(count - part.counts.get(outcome, 0), 0) for outcome, count in whole.counts.items()}
+    return Sum(
+        counts={outcome: count for outcome, count in counts.items() if count},
+        timed=max(whole.timed - part.timed, 0),
+        duration_us=max(whole.duration_us - part.duration_us, 0),
+        lateness_us=max(whole.lateness_us - part.lateness_us, 0),
+        slots=[max(all_of - some, 0) for all_of, some in zip(whole.slots, part.slots or [0] * SLOT_COUNT, strict=True)]
+        if whole.slots
+        else [],
+    )
 
 
 class Metric(StrEnum):

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
-from shardsched.history.column import event_values, microseconds, run_values
+from shardsched.history.column import event_values, forget_values, microseconds, run_values
 from shardsched.history.engine import Database
 from shardsched.history.record import Kind, Record
 from shardsched.history.row import MISSED, missed_run_id
@@ -218,7 +218,7 @@ def _event_record(event_id: str, event: EventRow) -> Record:
 
 
 def _forget_record(job: str, at: datetime) -> Record:
-    return Record(Kind.FORGET, {"job": clean_text(job), "before_us": microseconds(at)})
+    return Record(Kind.FORGET, forget_values(job, at))
 
 
 class NullRecorder:

@@ -52,11 +52,16 @@ def clean_output(data: bytes, *, is_cut: bool = False) -> str:
         data: The output, or its end.
         is_cut: Whether it begins somewhere within.
     """
-    text = data.decode(errors="replace").replace("\r\n", "\n")
-    text = _CONTROL.sub("", _ESCAPE.sub("", text))
+    text = plain_output(data)
     tail = _last_bytes(text)
     # Not from the middle of a line, unless that is all there is.
     return tail[tail.find("\n") + 1 :] if is_cut or len(tail) < len(text) else tail
+
+
+def plain_output(data: bytes) -> str:
+    """Return output as text for people, without what steers terminals."""
+    text = data.decode(errors="replace").replace("\r\n", "\n")
+    return _CONTROL.sub("", _ESCAPE.sub("", text))
 
 
 def clean_tail(text: str) -> str:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from shardsched.history.row import RunRow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from shardsched.clock import Clock
     from shardsched.coordination.ledger import Claimed
     from shardsched.execution.run import RunEnded, RunStarted
@@ -16,17 +19,28 @@ if TYPE_CHECKING:
 
 
 class Chronicle:
-    """The runs of one executor, as its history is told of them. **Thread:** any; nothing here waits or fails."""
+    """The runs of one executor, as its history is told of them. **Thread:** any; nothing here waits or fails.
 
-    def __init__(self, recorder: Recording, clock: Clock) -> None:
+    Args:
+        recorder: The history.
+        clock: The machine's clocks.
+        log_folder: Where the outputs of runs are kept, in folders by job.
+    """
+
+    def __init__(self, recorder: Recording, clock: Clock, log_folder: Path) -> None:
         self._recorder = recorder
         self._clock = clock
+        self._log_folder = log_folder
+        self.observers: list[Callable[[RunRow], None]] = []
+        """Are told of each run that ends; none may wait or fail."""
         self._lock = threading.Lock()
         self._rows: dict[str, RunRow] = {}
 
     def launched(self, claimed: Claimed) -> None:
         """Tell that a run was claimed and its code is being started."""
-        row = _row(claimed)
+        # Told at once, so that an output can be read while it is written, and after its executor died.
+        log_path = str(self._log_folder / log_place(claimed.job, claimed.marker.run))
+        row = replace(_row(claimed), log_path=log_path)
         with self._lock:
             self._rows[row.run_id] = row
         self._recorder.queued(row)
@@ -71,6 +85,13 @@ class Chronicle:
         # Only now: whoever finds that it does not run any more may rely on its end having been told before.
         with self._lock:
             del self._rows[event.run_id]
+        for observer in self.observers:
+            observer(ended)
+
+
+def log_place(job: str, run_id: str) -> str:
+    """Return where the output of a run stands, below the folder of its executor's logs."""
+    return f"{job}/{run_id}.log"
 
 
 def _row(claimed: Claimed) -> RunRow:

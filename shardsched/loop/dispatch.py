@@ -12,6 +12,7 @@ from shardsched.execution.outcome import Outcome
 from shardsched.execution.pool import ProcessPool, sweep_orphans
 from shardsched.execution.run import PoolFailed, PoolReady, RunAsked, RunEnded, RunSpec, RunStarted, RunWarned
 from shardsched.execution.threads import ThreadPool
+from shardsched.loop.chronicle import log_place
 from shardsched.loop.failure_call import FailureCalls
 from shardsched.loop.fire_call import call_spec, ended_call
 from shardsched.loop.message import Ended
@@ -65,7 +66,7 @@ class Dispatch:
         self._in_thread: set[str] = set()
         self._calls: set[str] = set()
         self._epoch = ""
-        self.log_folder: Path = settings.home() / "logs"
+        self.log_folder: Path = settings.log_folder()
         """Where the output of runs is kept, in folders by job."""
         self._processes = ProcessPool(
             executor=self._identity,
@@ -195,7 +196,7 @@ def _spec(claimed: Claimed, config: JobConfig) -> RunSpec:
         timeout_s=config.timeout_s,
         warn_after_s=config.warn_after_s,
         stop_grace_s=config.stop_grace_s,
-        log_path=f"{claimed.job}/{marker.run}.log",
+        log_path=log_place(claimed.job, marker.run),
     )
 
 

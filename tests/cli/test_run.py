@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,6 +101,47 @@ def test_run_joins_runs_and_ends_cleanly_on_sigterm(
     assert process.returncode == 0, log
     assert not lives(admin, "e1")
     assert {"executor_joined", "executor_stopping"} <= {json.loads(line).get("event") for line in log.splitlines()}
+
+
+def test_run_offers_metrics(run: Callable[..., subprocess.Popen[str]], admin: Admin, tmp_path: Path) -> None:
+    """Prometheus gets runs by outcome with their durations, what is owned, who leads, session, history and requests."""
+    port = free_port()
+    process = run("handlers", "--name", "e1", "--grace", "0", "--metrics-port", str(port))
+
+    def figures() -> dict[str, float]:
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+            return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
+        return {}
+
+    eventually(lambda: figures().get('shardsched_runs_total{outcome="ok"}', 0) >= 2, timeout_s=60)
+    found = figures()
+    assert found["shardsched_items_owned"] == 3
+    assert found["shardsched_leader"] == 1
+    assert found['shardsched_session{state="active"}'] == 1
+    assert found['shardsched_session{state="lost"}'] == 0
+    assert found['shardsched_history{state="connected"}'] == 1
+    assert found['shardsched_registry_requests_total{kind="transaction"}'] >= 3
+    assert found['shardsched_registry_requests_total{kind="heartbeat"}'] >= 1
+    assert found["shardsched_run_duration_seconds_count"] >= 2
+    assert found["shardsched_run_lateness_seconds_sum"] < 60 * found["shardsched_run_lateness_seconds_count"]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 0
+
+
+def test_run_refuses_a_metrics_port_that_is_taken(run: Callable[..., subprocess.Popen[str]]) -> None:
+    """Nothing is joined, and the message says what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        process = run("handlers", "--metrics-port", str(taken.getsockname()[1]))
+        _, log = process.communicate(timeout=60)
+    assert process.returncode == 2, log
+    assert "give another --metrics-port" in log
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def test_run_without_a_module_runs_the_built_in_handlers(

@@ -5,14 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shardsched.core.executor import LoadReport
 from shardsched.core.fire import ItemState
 from shardsched.people import People
 from shardsched.people.audit import AuditEntry, Result
 from shardsched.people.role import Role
 from tests.console.page import Window, chromium, served
+from tests.console.run_stage import HOSTILE, LONG, RTL, Stage
 from tests.console.site import PASSWORD, Site
 from tests.console.troupe import Troupe
 
@@ -35,6 +38,13 @@ PAGES = {
     "search": "/search?q=u",
     "api": "/api/docs",
     "missing": "/nothing-here",
+    "executions": "/executions",
+    "executions-none": "/executions?job=nobody",
+    "execution": "/executions/shown-failed",
+    "execution-live": "/executions/shown-live",
+    "executors": "/executors",
+    "executor": "/executors/crawler-a",
+    "statistics": "/statistics?range=1h",
 }
 LOOKS = (
     ("light", "en", 1440),
@@ -84,6 +94,84 @@ def _play(troupe: Troupe) -> None:
     troupe.admin.executors.drain(names[2], by="li.wei", reason="new disk")
 
 
+def fill_runs(site: Site, state_dir: Path) -> Stage:
+    """Put a fleet and its past into the site."""
+    stage = Stage(site)
+    for name in ("crawler-a", "crawler-b", "crawler-c", RTL, LONG[:128]):
+        stage.executor(name, is_leader=name == "crawler-b", labels={"region": "eu", "net": "fast"})
+    site.parts.fleet.sight(fresh=True)
+    admin = site.parts.fleet.admin()
+    admin.executors.drain("crawler-c", reason="kernel update", by="anna.schmidt")
+    outcomes = ("ok", "ok", "ok", "failed", "ok", "ok", "timeout", "ok", "stopped", "ok", "missed", "lost", "ok")
+    jobs = ("news", "prices", HOSTILE, LONG[:300], "shop-\u5546\u54c1", "weather")
+    for number in range(160):
+        outcome = outcomes[number % len(outcomes)]
+        message = {"failed": "ConnectionError: https://news.example answered 503", "timeout": "took longer than 30 s"}
+        stage.keep(
+            stage.run(
+                queued_at=stage.now - timedelta(seconds=21 * number + 60),
+                outcome=outcome,
+                job=jobs[number % len(jobs)],
+                item=number % 10,
+                executor=f"crawler-{'abc'[number % 3]}",
+                duration_s=2.0 + number * 7 % 31,
+                message=message.get(outcome, ""),
+                cause="manual" if number % 9 == 4 else "schedule",
+                by="anna.schmidt" if number % 9 == 4 else "",
+            )
+        )
+    text = "".join(
+        f"2026-12-01 09:{n // 60 % 60:02}:{n % 60:02} \x1b[32mINFO\x1b[0m page {n} of 1800: https://news.example/{n}\n"
+        for n in range(1800)
+    )
+    first = stage.run(
+        run_id="shown-first", executor="crawler-b", outcome="lost", queued_at=stage.now - timedelta(seconds=95)
+    )
+    failed = stage.run(
+        run_id="shown-failed",
+        attempt=2,
+        cause="failover",
+        fire=first.fire,
+        outcome="failed",
+        exit_code=1,
+        message="ConnectionError: https://news.example answered 503 for page 1799",
+        traceback='Traceback (most recent call last):\n  File "news.py", line 41, in crawl\n    page = get(url)\n'
+        "ConnectionError: https://news.example answered 503 for page 1799\n",
+        queued_at=stage.now - timedelta(seconds=60),
+        job_param="depth=3",
+    )
+    live = stage.running(run_id="shown-live", item=4, queued_at=stage.now - timedelta(seconds=20))
+    stage.keep(
+        first,
+        stage.with_log(failed, state_dir, text.encode()),
+        stage.with_log(live, state_dir, text[:20_000].encode()),
+    )
+    for number in range(240):
+        at = stage.now - timedelta(seconds=15 * (240 - number))
+        load = LoadReport(
+            at=at, running=3 + number % 5, queued=number // 60, cpu=0.2 + number % 17 / 40, memory_mb=80 + number / 9
+        )
+        site.parts.loads.add({"crawler-a": load})
+    stage.event("executor_joined", executor="crawler-a", message="joined the fleet", at=stage.now - timedelta(hours=5))
+    stage.event("leader_elected", executor="crawler-a", message="leads now", at=stage.now - timedelta(hours=4))
+    stage.event(
+        "command_drain",
+        executor="crawler-a",
+        by="anna.schmidt",
+        message="kernel update",
+        at=stage.now - timedelta(hours=3),
+    )
+    stage.event(
+        "failover_taken",
+        executor="crawler-a",
+        job="news",
+        item=2,
+        message="runs again what crawler-b left",
+        at=stage.now,
+    )
+    return stage
+
+
 def take(site: Site, browser: Browser, wanted: list[str]) -> None:
     """Take the pictures."""
     admin = site.user("admin", "li.wei")
@@ -110,9 +198,11 @@ def main() -> None:
         people = People(f"sqlite:///{folder / 'empty.db'}", "fleet")
         people.check()
         people.close()
-        site = Site(folder, folder / "empty.db")
+        site = Site(folder, folder / "empty.db", state_dir=folder / "state")
         fill(site)
+        stage = fill_runs(site, folder / "state")
         take(site, browser, sys.argv[1:])
+        stage.close()
         site.close()
     sys.stdout.write(f"{FOLDER}\n")
 

@@ -118,6 +118,7 @@ class Site:
 
     def close(self) -> None:
         """End all that runs."""
+        self.parts.loads.close()
         self.parts.fleet.close()
         self.people.close()
         self.history.close()

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
     from tests.console.site import Site
 
-SAMPLES = {"user_id": 4711, "entry_id": 1, "session_id": "x", "identity": "x", "filename": "console.css", "name": "x"}
+SAMPLES = {
+    "user_id": 4711,
+    "entry_id": 1,
+    "session_id": "x",
+    "identity": "x",
+    "filename": "console.css",
+    "name": "x",
+    "run_id": "x",
+}
 """Arguments of addresses; those of things that are not there will do."""
 WHO = ("", "viewer", "operator", "admin")
 

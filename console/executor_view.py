@@ -1,0 +1,152 @@
+"""Executors as pages show them. This module decides; it does not act."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from console.text import gettext as _
+from shardsched.core.item import format_items
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shardsched.admin.executor_status import ExecutorStatus
+    from shardsched.admin.status import FleetStatus, ItemStatus
+    from shardsched.core.executor import LoadReport
+
+STATES = ("live", "drained", "unfit", "unreadable", "gone")
+
+
+class Owned(NamedTuple):
+    """What an executor owns of one job."""
+
+    job: str
+    """The job."""
+    items: str
+    """Its items."""
+    mine: int
+    """How many."""
+    of: int
+    """How many the job has."""
+
+
+class Running(NamedTuple):
+    """An item that an executor runs."""
+
+    job: str
+    """The job."""
+    item: ItemStatus
+    """The item."""
+
+
+class Series(NamedTuple):
+    """One figure of an executor over the last hour."""
+
+    key: str
+    """Which."""
+    title: str
+    """What it is called."""
+    unit: str
+    """Of what."""
+    values: list[float]
+    """Its values."""
+
+
+def numbers(status: FleetStatus) -> dict[str, int]:
+    """Return the numbers of executors, from 1 on, as all pages show them."""
+    return {one.name: number for number, one in enumerate(status.executors, 1)}
+
+
+def shown(executors: Sequence[ExecutorStatus], text: str, state: str) -> list[ExecutorStatus]:
+    """Return the executors that filters take: by name, host or label, and by state."""
+    wanted = text.casefold()
+    return [
+        one for one in executors if (not state or one.state == state) and (not wanted or wanted in _search_text(one))
+    ]
+
+
+def fair_share(status: FleetStatus) -> float:
+    """Return how many items each executor that may take some would have if all had alike."""
+    able = [one for one in status.executors if one.state == "live"]
+    return sum(one.items for one in able) / len(able) if able else 0.0
+
+
+def owned(status: FleetStatus, name: str) -> list[Owned]:
+    """Return what an executor owns, by job."""
+    return [
+        Owned(job.entry.name, format_items(job.owners[name]), len(job.owners[name]), len(job.items))
+        for job in status.jobs
+        if job.owners.get(name)
+    ]
+
+
+def running(status: FleetStatus, name: str) -> list[Running]:
+    """Return what an executor runs, the longest first."""
+    found = [
+        Running(job.entry.name, item)
+        for job in status.jobs
+        for item in job.items
+        if item.marker is not None and item.marker.executor == name
+    ]
+    return sorted(found, key=_began)
+
+
+def reason_text(one: ExecutorStatus) -> str:
+    """Return why an executor takes no items, empty where nothing keeps it from that."""
+    mark = one.drain
+    if mark is None:
+        return one.reason or ""
+    who = _("Drained by %(name)s", name=mark.by) if mark.by else _("Drained")
+    how = _("running items stopped too") if mark.now else ""
+    return " · ".join(filter(None, (who, how, mark.reason)))
+
+
+def why_not(one: ExecutorStatus, action: str) -> str:
+    """Return why an action would make no sense, empty where it would."""
+    is_gone, is_drained = one.state == "gone", one.drain is not None
+    if action == "drain" and is_drained:
+        return _("It is drained already.")
+    if action == "failover" and one.drain is not None and one.drain.now:
+        return _("It is failed over already.")
+    if action == "failover" and is_gone:
+        return _("It does not live; its items are elsewhere.")
+    if action == "undrain" and not is_drained:
+        return _("It is not drained.")
+    if action == "forget" and not is_gone:
+        return _("It lives; only what is left of one that is gone can be forgotten.")
+    return ""
+
+
+def series(reports: Sequence[LoadReport]) -> tuple[list[int], list[Series]]:
+    """Return times in seconds since 1970, and the figures at them."""
+    times = [round(report.at.timestamp()) for report in reports]
+    return times, [
+        Series("cpu", _("Processor"), "%", [round(report.cpu * 100, 1) for report in reports]),
+        Series("memory", _("Memory"), "MB", [report.memory_mb for report in reports]),
+        Series("running", _("Items running"), "", [float(report.running) for report in reports]),
+        Series("queued", _("Items waiting for a slot"), "", [float(report.queued) for report in reports]),
+        Series("drift", _("Clock drift"), "s", [report.drift_s for report in reports]),
+    ]
+
+
+def at(seconds: int) -> datetime:
+    """Return a time from seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def chart(times: Sequence[float], *lines: Sequence[float | None], **options: Any) -> dict[str, Any]:
+    """Return what the script draws a chart of: lines over time."""
+    return {"times": list(times), "lines": [list(line) for line in lines], **options}
+
+
+def _began(one: Running) -> float:
+    return one.item.marker.started_at.timestamp() if one.item.marker else 0.0
+
+
+def _search_text(one: ExecutorStatus) -> str:
+    record = one.record
+    parts = [one.name]
+    if record is not None:
+        parts += [record.host, record.ip, *(f"{name}={value}" for name, value in record.labels.items())]
+    return "\n".join(parts).casefold()
