@@ -55,6 +55,7 @@ def test_first_hour_of_an_admin(site: Site, window: Window) -> None:
     page.get_by_role("button", name="Language").click()
     page.get_by_role("button", name="简体中文").click()
     expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+    page.goto("/profile")
     expect(page.locator("h1")).to_have_text("个人资料")
     page.select_option("select[name=language]", "en")
     page.select_option("select[name=theme]", "dark")
