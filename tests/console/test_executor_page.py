@@ -34,6 +34,7 @@ def stage(site: Site) -> Iterator[Stage]:
 def test_list_shows_all_and_filters_find_some(site: Site, stage: Stage) -> None:
     """By name, host or label, and by state; the leader is told apart not by colour alone."""
     stage.executor(HOSTILE)
+    site.parts.fleet.sight(fresh=True)
     browser = site.client("viewer")
     page = browser.get("/executors").text
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
