@@ -40,11 +40,11 @@ def stage(site: Site) -> Iterator[Stage]:
 
 def test_list_shows_all_and_filters_find_some(site: Site, stage: Stage) -> None:
     """By name, host or label, and by state; the leader is told apart not by colour alone."""
-    stage.executor(HOSTILE)
-    eventually(lambda: HOSTILE in seen(site), timeout_s=20)
+    stage.executor("crawler-z", labels={"note": HOSTILE}, host=HOSTILE)
+    eventually(lambda: "crawler-z" in seen(site), timeout_s=20)
     browser = site.client("viewer")
     page = browser.get("/executors").text
-    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert "note=&lt;img src=x onerror=alert(1)&gt;" in page
     assert "<img src=x" not in page
     assert len(re.findall("<tr data-row>", page)) == 3
     assert page.count('<span class="only-read">Leader</span>') == 1
