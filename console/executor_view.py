@@ -11,6 +11,7 @@ from shardsched.core.item import format_items
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from console.fleet import Sight
     from shardsched.admin.executor_status import ExecutorStatus
     from shardsched.admin.status import FleetStatus, ItemStatus
     from shardsched.core.executor import LoadReport
@@ -53,9 +54,11 @@ class Series(NamedTuple):
     """Its values."""
 
 
-def numbers(status: FleetStatus) -> dict[str, int]:
+def numbers(sight: Sight) -> dict[str, int]:
     """Return the numbers of executors, from 1 on, as all pages show them."""
-    return {one.name: number for number, one in enumerate(status.executors, 1)}
+    listed = sight.status.executors if sight.status else ()
+    usual = {one.name: number for number, one in enumerate(listed, 1)}
+    return usual | {one.status.name: one.number for one in (sight.picture.executors if sight.picture else ())}
 
 
 def shown(executors: Sequence[ExecutorStatus], text: str, state: str) -> list[ExecutorStatus]:

@@ -32,7 +32,7 @@ def index() -> ResponseReturnValue:
         "executor/_part.html",
         status=status,
         shown=executor_view.shown(status.executors, text, state) if status else [],
-        numbers=executor_view.numbers(status) if status else {},
+        numbers=executor_view.numbers(sight),
         fair_share=executor_view.fair_share(status) if status else 0.0,
         view=executor_view,
         is_filtered=bool(text or state),
@@ -44,7 +44,8 @@ def index() -> ResponseReturnValue:
 def show(name: str) -> ResponseReturnValue:
     """Show one executor: what it has, what it runs, how its last hour was, what happened to it."""
     one = executor_action.find(name)
-    status = context().fleet.sight().status
+    sight = context().fleet.sight()
+    status = sight.status
     if status is None:
         raise RegistryUnavailableError("nothing has been seen of the fleet yet")
     events, fault = None, ""
@@ -59,7 +60,7 @@ def show(name: str) -> ResponseReturnValue:
         "executor/show.html",
         "executor/_show.html",
         one=one,
-        number=executor_view.numbers(status).get(name, 0),
+        number=executor_view.numbers(sight).get(name, 1),
         owned=executor_view.owned(status, name),
         running=executor_view.running(status, name),
         fair_share=executor_view.fair_share(status),

@@ -21,22 +21,30 @@ if TYPE_CHECKING:
     from tests.console.site import Site
 
 
+def seen(site: Site) -> list[str]:
+    """The executors that the console has seen by now."""
+    status = site.parts.fleet.sight(fresh=True).status
+    return [one.name for one in status.executors] if status and status.leader else []
+
+
 @pytest.fixture
 def stage(site: Site) -> Iterator[Stage]:
     """A fleet of two, of which the second leads."""
     made = Stage(site)
     made.executor("crawler-a", labels={"region": "eu"})
     made.executor("crawler-b", is_leader=True)
+    eventually(lambda: seen(site) == ["crawler-a", "crawler-b"], timeout_s=20)
     yield made
     made.close()
 
 
 def test_list_shows_all_and_filters_find_some(site: Site, stage: Stage) -> None:
     """By name, host or label, and by state; the leader is told apart not by colour alone."""
-    stage.executor(HOSTILE)
+    stage.executor("crawler-z", labels={"note": HOSTILE}, host=HOSTILE)
+    eventually(lambda: "crawler-z" in seen(site), timeout_s=20)
     browser = site.client("viewer")
     page = browser.get("/executors").text
-    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert "note=&lt;img src=x onerror=alert(1)&gt;" in page
     assert "<img src=x" not in page
     assert len(re.findall("<tr data-row>", page)) == 3
     assert page.count('<span class="only-read">Leader</span>') == 1
