@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shardsched.errors import HistoryError
 from shardsched.historian import SWEEP_S
 from shardsched.history.writer import RETRY_MAX_S
-from tests.faults.history_verdict import disordered, uncounted, untrue
+from tests.faults.history_verdict import disordered, dropped_runs, uncounted, untrue
 from tests.fleet.fleet_harness import wait_until
 
 if TYPE_CHECKING:
@@ -32,13 +32,15 @@ def judge(observer: HistoryObserver, runs: Sequence[RecordedRun], strikes: Seque
         with contextlib.suppress(AssertionError):
             wait_until(lambda: not faults(), "the history to be complete", patience_s)
         rows = observer.rows()
+        drops = observer.drops()
+        dropped = dropped_runs(runs, drops)
         observer.figures = {
             "rows": dict(Counter(str(row.outcome) for row in rows)),
-            "dropped": sum(drop.count for drop in observer.drops()),
+            "dropped": sum(drop.count for drop in drops),
         }
         unsteady = {name for strike in strikes if strike.fault.startswith("clock") for name in strike.victims}
         # The figures of a time to come, by a clock that was ahead, are not asked for.
         counted = [] if unsteady else uncounted(rows, observer.counts())
-        return [*faults(), *disordered(rows, observer.seen, unsteady), *counted]
+        return [*faults(), *disordered(rows, observer.seen, unsteady=unsteady, dropped=dropped), *counted]
     except HistoryError as error:
         return [f"the history cannot be read: {error}"]

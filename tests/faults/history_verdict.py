@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.history.row import LOST, MISSED
 from tests.faults.strike import Kind
+from tests.faults.verdict import LAUNCH_S
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -81,13 +82,13 @@ def untrue(
 
 def _untrue(run: RecordedRun, row: RunRow | None, strikes: Sequence[Strike], drops: Sequence[Drop]) -> str:
     end = run.last if run.end is None else run.end
-    is_dropped = any(drop.covers(run.executor, run.start, end) for drop in drops)
+    is_dropped = _is_dropped(run, drops)
     if row is None:
         # Only a dead process forgets; one that was frozen or cut off tells it later.
         is_forgotten = any(
             strike.kind is Kind.KILLED
             and run.executor in strike.victims
-            and run.start <= strike.begun_at <= run.start + UNWRITTEN_S
+            and run.start - LAUNCH_S <= strike.begun_at <= run.start + UNWRITTEN_S
             for strike in strikes
         )
         return "" if is_dropped or is_forgotten else "no row, and nobody counted it"
@@ -108,6 +109,15 @@ def _untrue(run: RecordedRun, row: RunRow | None, strikes: Sequence[Strike], dro
     return f"{row.outcome}, but {'it came to its ' + run.outcome if wanted else 'nobody did anything to its executor'}"
 
 
+def _is_dropped(run: RecordedRun, drops: Iterable[Drop]) -> bool:
+    return any(drop.covers(run.executor, run.start, run.last if run.end is None else run.end) for drop in drops)
+
+
+def dropped_runs(runs: Iterable[RecordedRun], drops: Sequence[Drop]) -> set[str]:
+    """Return the runs of which a record may have been given up."""
+    return {run.run for run in runs if _is_dropped(run, drops)}
+
+
 def _is_struck(run: RecordedRun, end: float, strikes: Iterable[Strike], kinds: Collection[Kind]) -> bool:
     return any(
         strike.kind in kinds
@@ -118,17 +128,24 @@ def _is_struck(run: RecordedRun, end: float, strikes: Iterable[Strike], kinds: C
     )
 
 
-def disordered(rows: Iterable[RunRow], seen: Mapping[str, int], unsteady: Collection[str] = ()) -> list[str]:
+def disordered(
+    rows: Iterable[RunRow],
+    seen: Mapping[str, int],
+    *,
+    unsteady: Collection[str] = (),
+    dropped: Collection[str] = (),
+) -> list[str]:
     """Return which rows of one executor came after rows of runs that it had claimed later.
 
     Args:
         rows: The history.
         seen: In which sample each was first seen, by run id.
         unsteady: Executors whose clocks were shifted, of which this cannot be said.
+        dropped: Runs of which something was given up: when the claim was, their rows came with their ends.
     """
     by_session: dict[str, list[RunRow]] = defaultdict(list)
     for row in rows:
-        if row.run_id in seen and row.outcome != MISSED and row.executor not in unsteady:
+        if row.run_id in seen and row.outcome != MISSED and row.executor not in unsteady and row.run_id not in dropped:
             by_session[row.incarnation].append(row)
     faults = []
     for some in by_session.values():

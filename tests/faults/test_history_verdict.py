@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shardsched.history.row import RunRow
-from tests.faults.history_verdict import PROCESS_BEGUN, Drop, disordered, nagging, uncounted, untrue
+from tests.faults.history_verdict import PROCESS_BEGUN, Drop, disordered, dropped_runs, nagging, uncounted, untrue
 from tests.faults.strike import Kind, Strike
 from tests.fleet.fleet_record import RecordedRun
 
@@ -83,6 +83,8 @@ def test_missing_row_is_seen_unless_it_was_counted_or_died_with_its_executor() -
     assert len(found(ENDED, None)) == 1
     assert len(found(ENDED, None, struck(Kind.KILLED))) == 1
     assert len(found(CUT_DOWN, None, struck(Kind.SILENT, begun_at=9.5))) == 1
+    assert len(found(CUT_DOWN, None, struck(Kind.KILLED, begun_at=6.5))) == 1
+    assert found(CUT_DOWN, None, struck(Kind.KILLED, begun_at=8.5)) == []
     assert found(CUT_DOWN, None, struck(Kind.KILLED, begun_at=9.5)) == []
     assert found(ENDED, None, None, DROP) == []
     assert found(ENDED, make_row("lost"), None, DROP) == []
@@ -116,6 +118,8 @@ def test_row_that_comes_after_those_claimed_later_is_seen() -> None:
     assert len(disordered(*seen_in((1, 0.0), (3, 2.0), (2, 4.0), (2, 6.0)))) == 1
     assert len(disordered(*seen_in((3, 0.0), (1, 2.0), (2, 4.0), (2, 6.0)))) == 1
     assert disordered(*seen_in((3, 0.0), (1, 2.0)), unsteady={"e1"}) == []
+    assert disordered(*seen_in((3, 0.0), (1, 2.0)), dropped={"r0"}) == []
+    assert dropped_runs([ENDED, replace(ENDED, run="r2", executor="e2")], [DROP]) == {"r1"}
     mixed = [seen_in((3, 0.0)), seen_in((1, 2.0), incarnation="i2")]
     assert disordered([rows[0] for rows, _ in mixed], {"r0": 3}) == []
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.faults.strike import Strike
     from tests.fleet.fleet_record import RecordedRun
 
-_LAUNCH_S = 2.0
+LAUNCH_S = 2.0
 """A run whose claim was answered before a fault may write its first line this much later, on a busy machine."""
 
 
@@ -124,7 +124,7 @@ def forbidden(runs: Iterable[RecordedRun], bans: Sequence[Ban]) -> list[str]:
         f"{run.job}/{run.item} began on {run.executor} {run.start - ban.since:.3f} s into a time {ban.what}"
         for run in runs
         for ban in bans
-        if ban.since + _LAUNCH_S < run.start < ban.until
+        if ban.since + LAUNCH_S < run.start < ban.until
         and ban.job in {None, run.job}
         and ban.executor in {None, run.executor}
     ]
