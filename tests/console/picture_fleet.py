@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import sys
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
@@ -30,7 +32,6 @@ from tests.packaging.source import ROOT
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import TracebackType
 
     from shardsched.core.job import JobConfig
@@ -40,7 +41,9 @@ NAMESPACE = "books"
 PASSWORD = "an otter paints seven bridges"  # noqa: S105 - of somebody who does not exist
 EXECUTORS = ("crawler-1", "crawler-2", "crawler-3")
 KILLED = "crawler-4"
+JOBS = Path(__file__).with_name("picture_jobs.py")
 PAST = timedelta(hours=12)
+PRESENT = timedelta(minutes=10)
 MIN_JOBS = 30
 _JOIN_S = 120.0
 
@@ -80,8 +83,10 @@ class PictureFleet:
         """Start everything and wait until it runs."""
         self._registry.open()
         self.people.check()
+        # Tracebacks are pictured too, and name the file.
+        shutil.copy(JOBS, self._folder / "crawler.py")
         for name in (*EXECUTORS, KILLED):
-            self._start(name, "run", "tests.console.picture_jobs", "--name", name, "--slots", "32")
+            self._start(name, "run", "crawler", "--name", name, "--slots", "32")
         eventually(self._is_whole, _JOIN_S, 0.5)
         self._remember()
         self.admin.jobs.disable("images-thumbnails", [3, 7])
@@ -103,7 +108,7 @@ class PictureFleet:
 
     def failed_run(self) -> RunRow:
         """Return a run of the present that failed."""
-        wanted = RunFilter(outcomes=frozenset({"failed"}), since=SYSTEM_CLOCK.now() - timedelta(minutes=10))
+        wanted = RunFilter(outcomes=frozenset({"failed"}), since=SYSTEM_CLOCK.now() - PRESENT, min_duration_s=0.5)
         rows = eventually(lambda: self.history.runs(wanted, limit=1).rows, 120.0, 1.0)
         return rows[0]
 

@@ -55,7 +55,7 @@ PICTURES = (
     Picture("map", "/map", "Shard map: every item of every job, coloured by its owner."),
     Picture("jobs", "/jobs", "Jobs: state, schedule, last runs and next fire."),
     Picture("job", "/jobs/prices-otter-toys", "A job: its items, where they run and why."),
-    Picture("executors", "/executors", "Executors, one of which was killed.", theme="dark"),
+    Picture("executors", "/executors", "Executors and their load.", theme="dark"),
     Picture("executions", "/executions", "Executions: every run and how it ended."),
     Picture("execution", "/executions/{run}", "A run that failed, with its log.", theme="dark"),
     Picture("statistics", "/statistics", "Statistics of the last hours.", theme="dark"),
