@@ -9,7 +9,7 @@ const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key
 const fleet = { version: "", jobs: new Map(), names: [], executors: new Map(), words: {}, rates: {}, counts: {} };
 const view = { shown: [], pool: [], pitch: 48, widest: 0, dense: false, at: { row: 0, col: 0 }, owner: 0, why: root.dataset.why, sights: new Set(), colours: {} };
 const box = $(".map-box"), body = $(".map-body"), heads = $(".map-numbers"), strip = $(".map-strip");
-const canvas = $("canvas", strip), frame = $("span", strip), none = $(".map-none"), away = $(".map-away");
+const canvas = $("canvas", strip), frame = strip.appendChild(document.createElement("span")), none = $(".map-none"), away = $(".map-away");
 const find = $("[name=q]"), problems = $("[name=problems]"), drawer = document.getElementById("item");
 const make = (tag, classes, parent) => parent.appendChild(Object.assign(document.createElement(tag), { className: classes }));
 const relative = new Intl.RelativeTimeFormat(root.dataset.language, { style: "short" });
