@@ -16,6 +16,8 @@ from console.first_user import make_first_user
 from console.fleet import Fleet
 from console.guard import init_guard
 from console.header import init_headers
+from console.job_list import JobIndex
+from console.job_rate import Rates
 from console.limit import init_limits
 from console.load_ring import LoadRing
 from console.locale import init_locale
@@ -85,6 +87,8 @@ def create_app(
         journal=Journal(history.database, settings.namespace),
         logs=LogShelf(settings.state_dir),
         loads=LoadRing(fleet, clock),
+        jobs=JobIndex(),
+        rates=Rates(history, clock),
         clock=clock,
         passwords=passwords or Passwords(),
         setup_code=SetupCode(clock),

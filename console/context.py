@@ -11,6 +11,8 @@ from werkzeug.exceptions import Unauthorized
 if TYPE_CHECKING:
     from console.actor import Actor
     from console.fleet import Fleet
+    from console.job_list import JobIndex
+    from console.job_rate import Rates
     from console.load_ring import LoadRing
     from console.password import Passwords
     from console.setting import ConsoleSettings
@@ -40,6 +42,10 @@ class Context:
     """Outputs of runs on this machine."""
     loads: LoadRing
     """What executors reported of themselves over the last hour."""
+    jobs: JobIndex
+    """The jobs as lists show them."""
+    rates: Rates
+    """How often their runs went well."""
     clock: Clock
     """What time it is."""
     passwords: Passwords

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from babel.dates import get_day_names, get_month_names
@@ -22,6 +23,7 @@ _ENGLISH_MONTHS = (
 )
 
 
+@lru_cache(maxsize=4096)
 def cron_words(expression: str, locale: Locale) -> str | None:
     """Return an expression in words, None where there are none that are surely right.
 

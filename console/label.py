@@ -78,8 +78,6 @@ ACTIONS = {
     "job.pause": _l("Paused a job"),
     "job.resume": _l("Resumed a job"),
     "job.stop": _l("Stopped a job's runs"),
-    "job.disable_item": _l("Disabled an item"),
-    "job.enable_item": _l("Enabled an item"),
     "executor.drain": _l("Drained an executor"),
     "executor.undrain": _l("Gave an executor items again"),
     "token.create": _l("Created a token"),
@@ -88,6 +86,16 @@ ACTIONS = {
     "execution.stop": _l("Stopped a run"),
     "executor.failover": _l("Failed an executor over"),
     "executor.forget": _l("Forgot an executor"),
+    "job.create": _l("Created a job"),
+    "job.update": _l("Changed a job"),
+    "job.restore": _l("Restored a job's revision"),
+    "job.failover": _l("Switched a job's failover"),
+    "job.enable": _l("Enabled items"),
+    "job.disable": _l("Disabled items"),
+    "job.reset": _l("Cleared checkpoints"),
+    "job.delete": _l("Deleted a job"),
+    "job.bulk": _l("Acted on several jobs"),
+    "job.import": _l("Imported jobs"),
 }
 """Of the audit. The part before the dot is the area; add those of a new page here."""
 
@@ -160,6 +168,13 @@ _STATES = {
     "unread": Look("quiet", "clock", _l("Not looked at yet")),
     "retry": Look("warn", "repeat", _l("Waits for a retry")),
     "disabled": Look("quiet", "ban", _l("Disabled")),
+    # Steps of an import
+    "import-create": Look("ok", "plus", _l("Create")),
+    "import-change": Look("info", "edit", _l("Change")),
+    "import-unchanged": Look("quiet", "check", _l("Unchanged")),
+    "import-skip": Look("quiet", "player-skip-forward", _l("Skipped")),
+    "import-conflict": Look("bad", "alert-triangle", _l("Conflict")),
+    "import-refused": Look("bad", "ban", _l("Refused")),
     # The audit and tokens
     "pending": Look("warn", "clock", _l("Pending")),
     "refused": Look("bad", "ban", _l("Refused")),
@@ -183,6 +198,9 @@ _GLYPHS = {
     "paused": "‖",
     "disabled": "-",
     "unowned": "?",
+    "timeout": "!",
+    "crashed": "!",
+    "ok": "✓",
 }
 
 _AREAS = {

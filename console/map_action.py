@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from console import job_action
 from console.context import actor, context
 from console.trail import audited
-from shardsched.core.item import format_items
 from shardsched.people.role import Role
 
 if TYPE_CHECKING:
@@ -15,47 +15,33 @@ if TYPE_CHECKING:
 
 def run(name: str, item: int | None = None) -> TriggerReceipt:
     """Have a job, or one of its items, run now."""
-    actor().require_job(name)
-    with audited("job.trigger", "job", name) as deed:
-        only = None if item is None else [item]
-        receipt = context().fleet.admin().commands.trigger(name, only=only, by=actor().name)
-        items = [one for owned in receipt.owners.values() for one in owned]
-        deed.after = {"number": receipt.number, "items": format_items(items)}
-    context().fleet.attend(name)
-    context().fleet.sight(fresh=True)
+    receipt = job_action.trigger(name, only=None if item is None else [item])
+    _look_at(name)
     return receipt
 
 
 def stop(name: str) -> StopReceipt:
     """Stop all items of a job that run."""
-    actor().require_job(name)
-    with audited("job.stop", "job", name) as deed:
-        receipt = context().fleet.admin().commands.stop(name, by=actor().name)
-        deed.after = {"items": format_items(receipt.running)}
-    context().fleet.attend(name)
-    context().fleet.sight(fresh=True)
+    receipt = job_action.stop(name)
+    _look_at(name)
     return receipt
 
 
 def set_paused(name: str, *, is_paused: bool) -> None:
     """Pause a job, or have it go on."""
-    actor().require_job(name)
-    with audited("job.pause" if is_paused else "job.resume", "job", name, before={"paused": not is_paused}) as deed:
-        jobs = context().fleet.admin().jobs
-        (jobs.pause if is_paused else jobs.resume)(name)
-        deed.after = {"paused": is_paused}
-    context().fleet.sight(fresh=True)
+    (job_action.pause if is_paused else job_action.resume)(name)
+    job_action.refresh()
 
 
 def set_disabled(name: str, item: int, *, is_disabled: bool) -> None:
     """Switch an item off, or on again."""
-    actor().require_job(name)
-    with audited("job.disable_item" if is_disabled else "job.enable_item", "job", name) as deed:
-        jobs = context().fleet.admin().jobs
-        (jobs.disable if is_disabled else jobs.enable)(name, [item])
-        deed.after = {"item": item, "disabled": is_disabled}
+    job_action.set_items(name, [item], is_enabled=not is_disabled)
+    _look_at(name)
+
+
+def _look_at(name: str) -> None:
     context().fleet.attend(name)
-    context().fleet.sight(fresh=True)
+    job_action.refresh()
 
 
 def set_drained(name: str, *, is_drained: bool, reason: str = "") -> None:

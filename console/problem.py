@@ -15,6 +15,7 @@ from werkzeug.http import HTTP_STATUS_CODES
 
 from console.actor import ForbiddenError
 from console.guard import SAFE_METHODS, is_program
+from console.job_form import fault_setting
 from console.label import problem_hint, problem_title
 from console.text import gettext
 from console.trail import note_refusal
@@ -22,7 +23,10 @@ from shardsched.errors import (
     ConfigurationError,
     ConflictError,
     CorruptNodeError,
+    CronExpressionError,
     HistoryError,
+    ItemParameterError,
+    JobConfigError,
     NotFoundError,
     RegistryAccessError,
     RegistryError,
@@ -116,10 +120,20 @@ def problem_of(error: ShardschedError) -> Problem:
     if isinstance(error, AccountConflictError):
         code = {"stale": "stale-write", "exists": "user-exists"}.get(error.code, error.code.replace("_", "-"))
         status = 412 if error.code == "stale" else status
-    name = getattr(error, "field", None) or getattr(error, "setting", None)
-    faults = [{"pointer": f"/{name}", "code": getattr(error, "code", code), "detail": str(error)}] if name else []
+    name = _field_at_fault(error)
+    faults = (
+        [{"pointer": f"{g.get('fault_base', '')}/{name}", "code": getattr(error, "code", code), "detail": str(error)}]
+        if name
+        else []
+    )
     headers = {"Retry-After": str(_RETRY_AFTER_S)} if status == 503 else {}
     return Problem(status=status, code=code, detail=str(error), errors=faults, headers=headers)
+
+
+def _field_at_fault(error: ShardschedError) -> str | None:
+    if isinstance(error, JobConfigError | CronExpressionError | ItemParameterError):
+        return fault_setting(error)
+    return getattr(error, "field", None) or getattr(error, "setting", None)
 
 
 def _on_our_error(error: ShardschedError) -> ResponseReturnValue:

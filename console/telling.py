@@ -11,6 +11,9 @@ from shardsched.history.row import EventRow
 
 logger = logging.getLogger(__name__)
 
+DELETED = "command_delete"
+"""A job was deleted: what is from before goes in time."""
+
 
 def tell(kind: str, *, job: str = "", executor: str = "", run_id: str = "", message: str = "", **detail: Any) -> None:
     """Keep that whoever asks did something.
@@ -35,6 +38,9 @@ def tell(kind: str, *, job: str = "", executor: str = "", run_id: str = "", mess
         detail=detail,
     )
     try:
-        parts.journal.tell(event)
+        if kind == DELETED:
+            parts.journal.tell_deleted(event)
+        else:
+            parts.journal.tell(event)
     except HistoryError:
         logger.exception("history could not be told", extra={"event": "console_history_untold"})

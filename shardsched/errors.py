@@ -57,12 +57,13 @@ class JobConfigError(ConfigurationError):
     """Raised when a setting of a job is refused.
 
     Attributes:
-        setting: The name of the setting, such as ``items``.
+        setting, key: The name of the setting, such as ``items``; for ``task`` also which key of it.
     """
 
-    def __init__(self, message: str, *, setting: str = "") -> None:
+    def __init__(self, message: str, *, setting: str = "", key: str = "") -> None:
         super().__init__(message)
         self.setting = setting
+        self.key = key
 
 
 class CronExpressionError(ConfigurationError):

@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from flask import jsonify
 
-from console.api import audit, cron, execution, executor, me, shard_map, stats, token, user
+from console.api import (
+    audit,
+    cron,
+    execution,
+    executor,
+    job,
+    job_command,
+    job_file,
+    me,
+    shard_map,
+    stats,
+    token,
+    user,
+)
 from console.api.base import PREFIX, ConsoleApi
 from console.role import role
 
@@ -24,6 +37,9 @@ RESOURCES = (
     audit.blueprint,
     cron.blueprint,
     shard_map.blueprint,
+    job.blueprint,
+    job_command.blueprint,
+    job_file.blueprint,
 )
 
 _OPTIONS = {

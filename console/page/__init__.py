@@ -11,6 +11,12 @@ from console.page import (
     executor,
     health,
     home,
+    job,
+    job_act,
+    job_bulk,
+    job_edit,
+    job_file,
+    job_revision,
     login,
     map,
     overview,
@@ -26,6 +32,8 @@ from console.page import (
 if TYPE_CHECKING:
     from flask import Flask
 
+_MORE_VIEWS = (job_act, job_bulk, job_edit, job_file, job_revision)
+"""Modules that add views to the blueprint of another one."""
 BLUEPRINTS = (
     home.blueprint,
     overview.blueprint,
@@ -38,6 +46,7 @@ BLUEPRINTS = (
     executor.blueprint,
     execution.blueprint,
     statistics.blueprint,
+    job.blueprint,
     user.blueprint,
     token.blueprint,
     audit.blueprint,

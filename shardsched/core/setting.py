@@ -133,6 +133,25 @@ def public_settings(config: JobConfig) -> dict[str, Any]:
     return settings
 
 
+def merged_settings(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with a merge patch (RFC 7396) applied: None stands for the default, or takes a key away.
+
+    Args:
+        base: Settings by the names that people use, as JSON.
+        patch: Likewise; mappings in it are merged into those of the base.
+    """
+    merged = dict(base)
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        elif isinstance(value, Mapping):
+            before = merged.get(name)
+            merged[name] = merged_settings(before if isinstance(before, Mapping) else {}, value)
+        else:
+            merged[name] = value
+    return merged
+
+
 def mended_job(path: str, name: str, value: bytes, changes: Mapping[str, Any], now: datetime) -> JobConfig:
     """Return the configuration of a record that cannot be read as it is, with settings replaced.
 

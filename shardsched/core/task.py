@@ -101,11 +101,11 @@ def _check_keys(handler: str, task: Mapping[str, Any]) -> None:
     for key, value in task.items():
         fault = keys[key](value) if key in keys else f"is not known; {handler} takes {', '.join(keys)}"
         if fault is not None:
-            raise JobConfigError(f"the task's {str(key)[:64]!a} {fault}", setting="task")
+            raise JobConfigError(f"the task's {str(key)[:64]!a} {fault}", setting="task", key=str(key)[:64])
     given = [key for key in _ONE_OF[handler] if key in task]
     if len(given) != 1:
         wanted = " or ".join(_ONE_OF[handler])
         message = (
             f"the task of {handler} has {'both' if given else 'no'} {wanted}; give {'one of them' if given else 'it'}"
         )
-        raise JobConfigError(message, setting="task")
+        raise JobConfigError(message, setting="task", key=_ONE_OF[handler][0])

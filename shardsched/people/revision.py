@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from shardsched.errors import HistoryUnavailableError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from shardsched.clock import Clock
     from shardsched.history.engine import Database
@@ -49,7 +49,10 @@ class Revisions:
         self._namespace = namespace
 
     def add(self, kind: str, name: str, value: Any, *, actor: str, tag: str = "") -> int:
-        """Keep what an object looks like now, and return the revision's number."""
+        """Keep what an object looks like now, and return the revision's number.
+
+        A version that was found before its author could write it down is given its author instead of a second entry.
+        """
         for _ in range(_ATTEMPT_COUNT):
             number = self._try_add(kind, name, value, actor, tag)
             if number is not None:
@@ -57,16 +60,32 @@ class Revisions:
         raise HistoryUnavailableError(f"others write revisions of {kind} {name!r} all the time; try again")
 
     def _try_add(self, kind: str, name: str, value: Any, actor: str, tag: str) -> int | None:
-        newest = select(func.max(REVISIONS.c.number)).where(*self._of(kind, name))
         row = {"namespace": self._namespace, "kind": kind, "object": name, "value": value}
         row |= {"at": self._clock.now(), "actor": actor, "tag": tag}
         try:
             with self._database.writing() as connection:
-                number = (connection.execute(newest).scalar() or 0) + 1
+                found = connection.execute(self._newest(kind, name)).first()
+                if found is not None and tag and found.tag == tag and "" in {found.actor, actor}:
+                    if actor:
+                        connection.execute(update(REVISIONS).where(REVISIONS.c.id == found.id).values(actor=actor))
+                    return int(found.number)
+                number = (found.number if found is not None else 0) + 1
                 _insert(connection, row | {"number": number})
         except _TakenError:
             return None
         return number
+
+    def note(self, kind: str, name: str, value: Any, *, tag: str) -> bool:
+        """Keep what an object was found to look like, unless the version is known; return whether it was not.
+
+        Nobody is named as its author: it was changed by other means than ours.
+        """
+        known = select(REVISIONS.c.id).where(*self._of(kind, name), REVISIONS.c.tag == tag).limit(1)
+        with self._database.reading() as connection:
+            if connection.execute(known).first() is not None:
+                return False
+        self.add(kind, name, value, actor="", tag=tag)
+        return True
 
     def page(self, kind: str, name: str, *, before: int | None = None, limit: int = 50) -> Sequence[Revision]:
         """Return an object's revisions, the newest first, from those before a number on."""
@@ -84,6 +103,10 @@ class Revisions:
         """Return the newest revision that the registry calls so: who made it, and when."""
         found = self._read([*self._of(kind, name), REVISIONS.c.tag == tag], 1)
         return found[0] if found else None
+
+    def _newest(self, kind: str, name: str) -> Select[Any]:
+        columns = (REVISIONS.c.id, REVISIONS.c.number, REVISIONS.c.tag, REVISIONS.c.actor)
+        return select(*columns).where(*self._of(kind, name)).order_by(REVISIONS.c.number.desc()).limit(1)
 
     def _of(self, kind: str, name: str) -> tuple[Any, ...]:
         return (REVISIONS.c.namespace == self._namespace, REVISIONS.c.kind == kind, REVISIONS.c.object == name)

@@ -171,8 +171,8 @@ def test_actions_do_what_they_say_and_are_kept(site: Site, troupe: Troupe) -> No
         ("job.stop", "done"),
         ("job.pause", "done"),
         ("job.resume", "done"),
-        ("job.disable_item", "done"),
-        ("job.enable_item", "done"),
+        ("job.disable", "done"),
+        ("job.enable", "done"),
         ("executor.drain", "done"),
         ("executor.undrain", "done"),
     ]

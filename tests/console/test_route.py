@@ -24,6 +24,8 @@ SAMPLES = {
     "filename": "console.css",
     "name": "x",
     "run_id": "x",
+    "number": 1,
+    "item": 0,
 }
 """Arguments of addresses; those of things that are not there will do."""
 WHO = ("", "viewer", "operator", "admin")

@@ -189,6 +189,18 @@ def test_revisions_count_up_and_say_who_made_a_version(people: People) -> None:
     assert revisions.tagged("job", "news", "t9") is None
 
 
+def test_version_that_was_found_gets_its_author(people: People) -> None:
+    """Once is a version kept, whoever is first: the one who made it, or somebody who only looked."""
+    revisions = people.revisions
+    assert revisions.note("job", "news", {"items": 1}, tag="t1")
+    assert not revisions.note("job", "news", {"items": 1}, tag="t1")
+    assert revisions.add("job", "news", {"items": 1}, actor="ann", tag="t1") == 1
+    assert revisions.add("job", "news", {"items": 2}, actor="bob", tag="t2") == 2
+    assert not revisions.note("job", "news", {"items": 2}, tag="t2")
+    assert revisions.note("job", "news", {"items": 3}, tag="t3")
+    assert [(one.number, one.actor) for one in revisions.page("job", "news")] == [(3, ""), (2, "bob"), (1, "ann")]
+
+
 def test_idempotency_key_is_freed_after_a_day(people: People, clock: FakeClock) -> None:
     """The answer is given again until then."""
     keys = people.idempotency
