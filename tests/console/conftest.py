@@ -51,9 +51,9 @@ def site(make_site: Callable[..., Site]) -> Site:
     return make_site()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A real Chromium."""
+    """A real Chromium, ended with its module: while it is driven, this thread can run no other event loop."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         missing("there is no Chromium; install it with apt-get install chromium")

@@ -76,7 +76,7 @@ def test_filters_choose_the_jobs_and_stay_in_the_address(site: Site, troupe: Tro
     page = window.page
     window.sign_in(site.user("viewer").name, PASSWORD)
     page.goto("/map")
-    names = page.locator(".map-body .map-job b")
+    names = page.locator(".map-body .map-job a")
     expect(names).to_have_text(["alone", "news", "shop"])
     page.get_by_label("Problems only").check()
     expect(names).to_have_text(["alone", "shop"])
