@@ -209,7 +209,7 @@ def measure_moves(page: Page, crowd: Crowd) -> None:
     took = []
     for shift in range(1, 6):
         before = page.locator(".map-body .cell").first.get_attribute("aria-label")
-        job = page.locator(".map-body .map-job b").first.text_content() or ""
+        job = page.locator(".map-body .map-job :is(a, b)").first.text_content() or ""
         began = time.monotonic()
         crowd.move(job, shift)
         page.wait_for_function(
