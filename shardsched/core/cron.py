@@ -20,6 +20,7 @@ from shardsched.core.zone import load_zone
 from shardsched.errors import CronExpressionError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from shardsched.core.cron_wall import Wall
@@ -76,13 +77,18 @@ class Cron:
         Raises:
             ValueError: The time is naive.
         """
-        fires: list[datetime] = []
-        while len(fires) < count:
-            fire = self.next_fire(fires[-1] if fires else after)
-            if fire is None:
-                break
-            fires.append(fire)
-        return tuple(fires)
+        return fires_after(self.next_fire, after, count)
+
+
+def fires_after(next_fire: Callable[[datetime], datetime | None], after: datetime, count: int) -> tuple[datetime, ...]:
+    """Return the first fires strictly after a time, each found from the one before; fewer if there are no more."""
+    fires: list[datetime] = []
+    while len(fires) < count:
+        fire = next_fire(fires[-1] if fires else after)
+        if fire is None:
+            break
+        fires.append(fire)
+    return tuple(fires)
 
 
 @lru_cache(maxsize=4096)

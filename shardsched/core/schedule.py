@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from shardsched.core.cron import check_can_fire, parse_cron
+from shardsched.core.cron import check_can_fire, fires_after, parse_cron
 from shardsched.core.pause_window import Pauses, parse_pause_window
 from shardsched.core.zone import load_zone
 from shardsched.errors import JobConfigError
@@ -82,13 +82,7 @@ class Schedule:
         Raises:
             ValueError: The time is naive.
         """
-        fires: list[datetime] = []
-        while len(fires) < count:
-            fire = self.next_fire(fires[-1] if fires else after)
-            if fire is None:
-                break
-            fires.append(fire)
-        return tuple(fires)
+        return fires_after(self.next_fire, after, count)
 
     def opens_at(self, at: datetime) -> datetime:
         """Return an aware time itself, or the end of the pause that it lies in.
