@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -258,16 +256,6 @@ def area_text(area: str) -> str:
 def role_choices() -> list[tuple[str, Any, Any]]:
     """Return the roles with their texts and what they may do."""
     return [(code, text, ROLE_HINTS[code]) for code, text in ROLES.items()]
-
-
-def diff_lines(before: Any, after: Any) -> list[tuple[str, str]]:
-    """Return what changed between two JSON values, line by line: ``-``, ``+`` or a blank, and the line."""
-    old, new = (_lines(value) for value in (before, after))
-    return [(line[0], line[2:]) for line in difflib.ndiff(old, new) if line[0] != "?"]
-
-
-def _lines(value: Any) -> list[str]:
-    return [] if value is None else json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True).splitlines()
 
 
 _BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))

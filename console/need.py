@@ -13,7 +13,7 @@ from shardsched.core.sight import ItemSight
 from shardsched.core.view import FleetView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
     from shardsched.admin.live_value import LiveJob, Picture
@@ -22,6 +22,8 @@ DRIFT_S = 5.0
 """A clock that is further off than this is shown."""
 DRAINED_LONG_S = 24 * 3600.0
 """A drained executor is not forgotten after this long."""
+MOVING_JOBS = 3
+"""Of this many jobs and more whose items are just being moved is told together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +47,15 @@ class Need:
     at: datetime | None = None
     """Since when, where that is known."""
     number: float = 0.0
-    """A figure, such as how far a clock is off, in seconds."""
+    """A figure: how far a clock is off, in seconds, or how many jobs."""
 
 
 def needs(picture: Picture, now: datetime) -> list[Need]:
     """Return what needs attention, the urgent first, then those with most items."""
-    found = [*_of_fleet(picture), *_of_executors(picture, now), *_alone(picture)]
-    for job in picture.jobs.values():
-        found += _of_job(job)
+    moving = _moving(picture)
+    found = [*_of_fleet(picture), *_of_executors(picture, now), *_alone(picture), *_of_moving(moving)]
+    for name, job in picture.jobs.items():
+        found += _of_job(job, is_told=len(moving) >= MOVING_JOBS and name in moving)
     return sorted(found, key=lambda need: (not need.is_urgent, need.kind != "fleet", -need.count, need.name))
 
 
@@ -90,12 +93,30 @@ _ITEM_NEEDS = (
 )
 
 
-def _of_job(job: LiveJob) -> Iterator[Need]:
+def _moving(picture: Picture) -> dict[str, int]:
+    """Return the jobs with items that the leader is about to assign, as it does when executors come and go."""
+    if picture.leader is None:
+        return {}
+    fleet, moving = _fleet(picture), {}
+    for name, job in picture.jobs.items():
+        count, config = job.counts[ItemSight.UNOWNED], job.status.entry.config
+        if count and config is not None and job.status.state is not JobState.HELD and eligible_executors(config, fleet):
+            moving[name] = count
+    return moving
+
+
+def _of_moving(moving: Mapping[str, int]) -> Iterator[Need]:
+    if len(moving) >= MOVING_JOBS:
+        count = sum(moving.values())
+        yield Need(code="moving", is_urgent=True, kind="fleet", name="", count=count, number=len(moving))
+
+
+def _of_job(job: LiveJob, *, is_told: bool) -> Iterator[Need]:
     name, status = job.status.entry.name, job.status
     if status.state is JobState.HELD:
         yield Need(code="held", is_urgent=True, kind="job", name=name, detail=status.reason or "")
         return
-    if job.counts[ItemSight.UNOWNED]:
+    if job.counts[ItemSight.UNOWNED] and not is_told:
         items, count = _which(job, (ItemSight.UNOWNED,))
         detail = status.reason or ""
         yield Need(code="unowned", is_urgent=True, kind="job", name=name, items=items, count=count, detail=detail)

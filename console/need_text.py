@@ -23,6 +23,7 @@ class Words(NamedTuple):
 _WHAT: dict[str, Any] = {
     "no-executor": _l("No executor lives: nothing fires"),
     "no-leader": _l("No executor leads: items are not moved"),
+    "moving": _l("%(count)s items of %(jobs)s jobs wait for the leader to assign them"),
     "executor-left": _l("left %(since)s"),
     "executor-unfit": _l("takes no items"),
     "executor-unreadable": _l("its record cannot be read"),
@@ -40,6 +41,7 @@ _WHAT: dict[str, Any] = {
 _CURES: dict[str, Any] = {
     "no-executor": _l("Start one with “shardsched run MODULE”."),
     "no-leader": _l("One is elected within the session time-out; if not, look at the logs of the executors."),
+    "moving": _l("It does so within seconds when an executor comes or goes; if not, look at the leader's log."),
     "executor-left": _l("If nobody stopped it, look at its log; its items have moved to others."),
     "executor-unreadable": _l("Restart it."),
     "clock-drift": _l("Set the machine's clock by NTP; beyond the limit it takes no items."),
@@ -63,6 +65,7 @@ def need_words(need: Need) -> Words:
         "items": need.items,
         "count": need.count,
         "seconds": f"{need.number:+.1f}",
+        "jobs": round(need.number),
     }
     advice = str(_CURES.get(need.code, ""))
     said = need.detail if need.code in _SAID else ""

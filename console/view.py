@@ -11,6 +11,7 @@ from markupsafe import Markup
 from console import label, locale, run_text
 from console.asset import asset, icon
 from console.context import actor_or_none, context
+from console.diff import diff_lines
 from console.navigation import ADMINISTRATION, PAGES, visible
 from console.script_text import script_texts
 from console.text import gettext, ngettext
@@ -38,6 +39,7 @@ def init_views(app: Flask) -> None:
         asset=asset,
         clock_now=_now,
         console=context,
+        diff_lines=diff_lines,
         here=here,
         has_page=lambda endpoint: endpoint in current_app.view_functions,
         icon=icon,

@@ -97,6 +97,7 @@ def test_task_is_read_as_it_is_shown(handler: str) -> None:
 def test_every_fault_is_told_at_its_field() -> None:
     """Several at once, so that nobody mends one to be told of the next."""
     values = form_values(shown_settings(config())) | {
+        "handler": "",
         "cron": "99 * * * *",
         "timezone": "Mars/Base",
         "items": "0",
@@ -113,6 +114,7 @@ def test_every_fault_is_told_at_its_field() -> None:
         faults = settings_faults("a b", settings, NOW) | faults
     assert set(faults) == {
         "name",
+        "handler",
         "timezone",
         "items",
         "retries",
