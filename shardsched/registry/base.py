@@ -156,7 +156,8 @@ class Registry(ABC):
     def reset_connection(self) -> None:
         """Drop the connection and make a new one in the same session, as after a heartbeat left unanswered."""
 
-    def give_up_session(self) -> None:  # noqa: B027 - nothing is to be done where only answered requests count
+    @abstractmethod
+    def give_up_session(self) -> None:
         """Have a session end that its lease has outlived, if requests which are not answered may be keeping it alive.
 
         Does nothing while requests are answered or refused. To be called again and again while the session stands: once

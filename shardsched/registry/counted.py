@@ -84,6 +84,10 @@ class CountedRegistry(Registry):
         """Pass it on."""
         self._registry.reset_connection()
 
+    def give_up_session(self) -> None:
+        """Pass it on."""
+        self._registry.give_up_session()
+
     def submit(self, operations: Sequence[Operation]) -> Future[Outcome]:
         """Count a transaction."""
         return self._counted("transaction").submit(operations)

@@ -186,6 +186,9 @@ class SqlRegistry(Registry):
             self._watcher.begin_anew(reconnect=True)
             self._worker.look()
 
+    def give_up_session(self) -> None:
+        """Do nothing: only requests that are answered extend a session here."""
+
     # Writing
 
     def submit(self, operations: Sequence[Operation]) -> Future[Outcome]:

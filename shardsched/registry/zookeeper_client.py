@@ -161,7 +161,15 @@ class Client:
         self.call(RemoveWatches(path, kind), forget)
 
     def reset(self) -> None:
-        """Drop the connection, in whatever state it is; it is made anew unless the client stops."""
+        """Drop the connection if there is one, so that it is made anew.
+
+        An attempt to make one is left alone: it ends by itself, and cut short again and again would never end
+        unanswered, which is what a session is given up for.
+        """
+        if self.is_connected:
+            self._drop()
+
+    def _drop(self) -> None:
         connection = self._link._socket
         if connection is not None:
             # Not the method of a TLS socket, which is not safe to be called while another thread reads.
@@ -182,7 +190,7 @@ class Client:
         thread.start()
         thread.join(goodbye_s)
         if thread.is_alive():
-            self.reset()
+            self._drop()
             thread.join(timeout_s - goodbye_s)
         with self._lock:
             waiting = list(self._waiting)

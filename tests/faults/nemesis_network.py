@@ -26,13 +26,6 @@ def _cut(fault: str, mode: Mode, count: int, site: Site, rng: random.Random) -> 
     return struck(fault, Kind.SILENT, victims)
 
 
-def _swallow_answers(fault: str, site: Site, rng: random.Random) -> Strike:
-    # Not counted as unable: now and then the session is kept alive all the same, and then nobody else may take over.
-    victims = rng.sample(NAMES, 1)
-    site.set_mode(victims, Mode.REQUESTS_ONLY)
-    return struck(fault, Kind.SILENT, victims)
-
-
 def _mend(site: Site, strike: Strike) -> None:
     site.set_mode(strike.victims, Mode.PASS)
     site.set_able(strike.victims)
@@ -61,13 +54,7 @@ def _cut_fault(name: str, mode: Mode, count: int = 1) -> Fault:
 NETWORK_FAULTS = (
     _cut_fault("link-stalled", Mode.STALL),
     _cut_fault("link-refused", Mode.REFUSE),
-    Fault(
-        name="link-requests-only",
-        promise="items dead before anyone else starts them, nothing new starts; it rejoins by itself",
-        begin=partial(_swallow_answers, "link-requests-only"),
-        heal=_mend,
-        hold_s=longer,
-    ),
+    _cut_fault("link-requests-only", Mode.REQUESTS_ONLY),
     _cut_fault("link-replies-only", Mode.REPLIES_ONLY),
     _cut_fault("two-of-three-links-stalled", Mode.STALL, 2),
     _cut_fault("two-of-three-links-refused", Mode.REFUSE, 2),

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shardsched.errors import RegistryUnavailableError
 from shardsched.registry.base import Create, Registry
 from shardsched.registry.counted import CountedRegistry
 from shardsched.registry.memory import MemoryRegistry, MemoryStore
+from tests.coordination.stage import lose_reply
 from tests.registry.contract import Registries, RegistryContract
 
 if TYPE_CHECKING:
@@ -52,6 +54,18 @@ class TestCountedRegistry(RegistryContract):
         bench = CountedRegistries()
         yield bench
         bench.close()
+
+
+def test_session_is_given_up_behind_it() -> None:
+    """A session that only unanswered requests keep ends here as it does without the counting."""
+    behind = MemoryRegistry(MemoryStore())
+    with CountedRegistry(behind) as registry:
+        session_id = registry.session_id
+        lose_reply(behind)
+        with pytest.raises(RegistryUnavailableError):
+            registry.transact([Create("/a")])
+        registry.give_up_session()
+        assert registry.session_id != session_id
 
 
 def test_requests_are_counted_by_kind() -> None:

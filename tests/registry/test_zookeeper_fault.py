@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import threading
 import time
@@ -398,10 +399,11 @@ def test_reset_of_a_stalled_connection_is_told_at_once_and_heals_in_the_same_ses
 
 
 def give_up_until_lost(registry: ZooKeeperRegistry, states: Recorder[SessionState]) -> None:
-    """Give a session up again and again, as the lease does, until it is lost."""
+    """Give a session up again and again, as the lease does with a heartbeat left unanswered, until it is lost."""
 
     def is_lost() -> bool:
         registry.give_up_session()
+        registry.reset_connection()
         return LOST in states.values
 
     eventually(is_lost, pause_s=0.2)
@@ -425,7 +427,9 @@ def test_session_given_up_over_a_link_that_swallows_answers_ends_at_once(make_zk
     unanswered = registry.submit([Check("/fence"), Create("/arrived")])
     states.wait_for(is_told(CONNECTED, SUSPENDED))
     put_under_the_old_session()
-    pass_time(T_S + other.tick_s + 0.5)
+    for _ in range(math.ceil((T_S + other.tick_s + 0.5) / 0.2)):
+        registry.reset_connection()
+        pass_time(0.2)
     assert other.get("/fence", fresh=True) is not None, "its requests keep no session alive: this shows nothing"
     give_up_until_lost(registry, states)
     eventually(lambda: other.get("/fence", fresh=True) is None, 1.0)
