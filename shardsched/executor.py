@@ -14,7 +14,7 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardsched.admin.job import Jobs
+from shardsched.arrival import arrive
 from shardsched.chores import REPORT_INTERVAL_S, LoadReporter, prune_logs
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.coordination.assignment import Leadership
@@ -24,7 +24,6 @@ from shardsched.coordination.election import Election
 from shardsched.coordination.ledger import Ledger
 from shardsched.coordination.membership import Membership
 from shardsched.coordination.mirror import Mirror
-from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.session import Lease, Standing
 from shardsched.core.events import Event
 from shardsched.core.paths import Paths
@@ -39,7 +38,6 @@ from shardsched.loop.clerk import Clerk
 from shardsched.loop.dispatch import Dispatch
 from shardsched.loop.message import Interrupt, Resync, SessionEnded, Stopping, Vanished
 from shardsched.loop.step import Loop
-from shardsched.registration import register_handlers
 from shardsched.registry.base import SessionState
 from shardsched.registry.counted import open_counted
 from shardsched.settings import check_settings, default_executor_name
@@ -116,12 +114,11 @@ class Executor:
     # Life
 
     def start(self) -> None:
-        """Join the fleet and begin to work.
+        """Join the fleet and begin to work; a registry that does not answer is waited for, and that is told.
 
         Raises:
             HandlerImportError: A module cannot be imported; nothing was joined.
             NameTakenError: A living executor holds the name.
-            RegistryUnavailableError: The registry does not answer.
             RegistryAccessError: The registry refuses our credentials.
             ConfigurationError: A job of the code is not valid; its message names the job.
         """
@@ -130,13 +127,10 @@ class Executor:
         self._historian.start()
         try:
             self._dispatch.sweep()
-            self._registry.open()
-            ensure_namespace(self._registry, self._paths)
             record = own_record(self.settings, self._clock, TABLE.places() | builtin_places(), TABLE.listening())
             home = self.settings.home()
             self._membership = Membership(self._registry, self._paths, self._clock, self._lease, record, home)
-            self._membership.join()
-            register_handlers(Jobs(self._registry, self._paths, self._clock), TABLE)
+            arrive(self._registry, self._paths, self._clock, self._membership, self._ended.wait)
         except BaseException:
             self._registry.close()
             self._historian.stop()

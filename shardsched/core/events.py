@@ -108,6 +108,8 @@ class Event(StrEnum):
     """A watch or session callback raised; it is called again at the next change."""
     REGISTRY_STUCK = "registry_stuck"
     """The servers refuse our session or our connection broke down: the client is replaced."""
+    REGISTRY_AWAITED = "registry_awaited"
+    """The registry does not answer an executor that starts: it is asked again."""
     REGISTRY_EXPOSED = "registry_exposed"
     """Nodes of the registry can be written by anyone, or one cannot be read by us."""
     HISTORY_AWAY = "history_away"
