@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from shardsched.registry.sql_dialect import Dialect
 
-BUSY_TIMEOUT_S = 30.0
+LOCK_WAIT_S = 30.0
 """How long SQLite waits for another writer; four processes that write all the time needed 2.4 s at most."""
 _FILE_MODE = 0o600
 """Output and parameters of runs may hold what a crawler logs in with."""
@@ -41,13 +41,14 @@ class Database:
     Args:
         url: ``sqlite:///…`` or ``postgresql://…``.
         connection_count: How many connections are kept; as many threads more may have one for a while.
+        lock_wait_s: How long SQLite waits for another writer.
 
     Raises:
         SettingsError: The URL cannot be read.
     """
 
-    def __init__(self, url: str, *, connection_count: int = 2) -> None:
-        self._dialect = _dialect(url)
+    def __init__(self, url: str, *, connection_count: int = 2, lock_wait_s: float = LOCK_WAIT_S) -> None:
+        self._dialect = _dialect(url, lock_wait_s)
         self.place = self._dialect.place
         """Where it is, without a password."""
         self._connection_count = connection_count
@@ -210,7 +211,7 @@ class Database:
                 )
 
 
-def _dialect(url: str) -> Dialect:
+def _dialect(url: str, lock_wait_s: float) -> Dialect:
     kind, mark, rest = url.partition("://")
     if mark and kind.lower() == "postgresql":
         return Postgres(f"postgresql://{rest}")
@@ -220,7 +221,7 @@ def _dialect(url: str) -> Dialect:
             "the URL of the history database names none; write sqlite:///history.db, sqlite:////folder/history.db or "
             "postgresql://user:password@host/database"
         )
-    return Sqlite(path, SYSTEM_CLOCK, busy_timeout_s=BUSY_TIMEOUT_S, mode=_FILE_MODE)
+    return Sqlite(path, SYSTEM_CLOCK, busy_timeout_s=lock_wait_s, mode=_FILE_MODE)
 
 
 def _first_line(error: SQLAlchemyError) -> str:

@@ -20,7 +20,7 @@ FLUSH_S = 0.2
 FLUSH_COUNT = 100
 """So many do not wait."""
 MAX_QUEUE = 20_000
-"""Most that wait: half a minute, SQLite's longest wait, of 600 a second."""
+"""Most that wait: half a minute of 600 a second; no wait for a database takes as long."""
 
 
 class Intake:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from shardsched.history.row import EventRow, RunRow
 
 
+LOCK_WAIT_S = 5.0
+"""How long SQLite waits for another writer until records go to disk: twice what four busy processes needed at most.
+Until then they are in memory only, and a process that is killed takes them along."""
+
+
 class Storing(StrEnum):
     """Where records go at present."""
 
@@ -107,6 +112,7 @@ class Recorder:
         clock: The machine's clocks.
         rng: Spreads the attempts of many executors to reach a database that was away.
         spool_limit_bytes: How much is kept on disk at most.
+        lock_wait_s: How long SQLite waits for another writer until records go to disk.
 
     Raises:
         SettingsError: The URL cannot be read. All else is shown by `state`.
@@ -138,9 +144,10 @@ class Recorder:
         clock: Clock,
         rng: random.Random,
         spool_limit_bytes: int = DEFAULT_LIMIT_BYTES,
+        lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
         self._writer = Writer(
-            database=Database(url),
+            database=Database(url, lock_wait_s=lock_wait_s),
             spool=Spool(spool_dir, spool_limit_bytes),
             namespace=namespace,
             executor=executor,

@@ -39,6 +39,8 @@ RETRY_MIN_S = 0.25
 """The first pause before a database that was away is tried again; it doubles each time, and varies by half."""
 RETRY_MAX_S = 10.0
 """The longest."""
+AT_ONCE_S = 2.0
+"""A write that fails sooner had no time to wait for anybody: its connection was old, and a new one may do."""
 LOSS_INTERVAL_S = 60.0
 """Losses are told of at most so often, and then all together."""
 RECORDS_DROPPED = "records_dropped"
@@ -178,14 +180,14 @@ class Writer:
 
     def _deliver(self, records: list[Record]) -> bool:
         """Write records, or with none see whether the database is there; return whether it took them."""
-        tries = 1 if self.reason else 2
-        for left in reversed(range(tries)):
+        began_at = self._clock.boot()
+        for is_last in (bool(self.reason), True):
             try:
                 self._write(records)
             except (HistoryUnavailableError, HistorySchemaError) as error:
-                # Others may have been in the way, or a connection was old: once more, on a new one.
-                if not left:
+                if is_last or self._clock.boot() - began_at > AT_ONCE_S:
                     self._put_off(str(error))
+                    break
             else:
                 self._be_back()
                 return True

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
+import sqlite3
 import subprocess
 import threading
 from functools import partial
@@ -11,7 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import event, select, update
+from sqlalchemy import Engine, event, select, update
 from sqlalchemy.exc import OperationalError
 
 from shardsched.core.events import Event
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, ExceptionContext
 
     from shardsched.history.recorder import Recorder
     from tests.registry.postgres_server import PostgresServer
@@ -167,6 +169,41 @@ def test_commit_that_fails_now_and_then_costs_no_row(
     eventually(lambda: recorder.state().storing is Storing.CONNECTED and not recorder.state().queued_count)
     recorder.close(10.0)
     assert_complete(history, load.told)
+
+
+def test_locked_file_is_waited_for_once_and_costs_no_row(
+    sqlite_url: str, tmp_path: Path, start_recorder: Callable[..., Recorder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After SQLite's own wait, not twice that, records are on disk; when the lock is gone all have their rows."""
+    monkeypatch.setattr("shardsched.history.writer.AT_ONCE_S", 0.1)
+    monkeypatch.setattr("shardsched.history.writer.RETRY_MIN_S", 600.0)
+    monkeypatch.setattr("shardsched.history.writer.RETRY_MAX_S", 600.0)
+    history = History(sqlite_url, namespace=NAMESPACE)
+    history.runs()
+    failures: list[str] = []
+    note = partial(_note_failure, failures)
+    event.listen(Engine, "handle_error", note)
+    try:
+        with contextlib.closing(sqlite3.connect(tmp_path / "history" / "history.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            recorder = start_recorder(sqlite_url, lock_wait_s=0.3)
+            with Load(recorder) as load:
+                eventually(lambda: recorder.state().storing is Storing.SPOOLING)
+                eventually(lambda: recorder.state().spooled_bytes > 0)
+                load.goes_on()
+            assert len(failures) == 1
+            assert "locked" in failures[0]
+            recorder.close(10.0)
+    finally:
+        event.remove(Engine, "handle_error", note)
+    again = start_recorder(sqlite_url)
+    assert_complete(history, load.told)
+    assert recorder.state().dropped_count == again.state().dropped_count == 0
+    history.close()
+
+
+def _note_failure(failures: list[str], context: ExceptionContext) -> None:
+    failures.append(str(context.original_exception))
 
 
 def test_database_that_is_away_from_the_beginning_holds_nobody_up(
