@@ -67,8 +67,8 @@ class Run:
     """How often the fire has failed before."""
     given_up: GivenUp | None = None
     """The retry of an earlier fire that is given up by this."""
-    replaces: str = ""
-    """The abandoned run whose fire is run again, empty if there is none."""
+    abandoned: Cursor | None = None
+    """The cursor of the abandoned run whose fire is run again, None if there is none."""
     by: str = ""
     """Who asked for it, empty where nobody did."""
 
@@ -91,8 +91,8 @@ class Settle:
     """What the cursor's trigger becomes, None to leave it."""
     given_up: GivenUp | None = None
     """The retry that is given up by this."""
-    ends: str = ""
-    """The abandoned run that is over by this, empty if there is none."""
+    abandoned: Cursor | None = None
+    """The cursor of the abandoned run that is over by this, None if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,8 +77,8 @@ def _abandoned(terms: Terms, item: int, cursor: Cursor) -> Decision:
     over = _over(terms, item, cursor)
     if over is not None:
         state, reason = over
-        return Settle(item=item, state=state, fire=cursor.fire, reason=reason, ends=cursor.run)
-    return replace(_again(terms, item, cursor, Cause.FAILOVER), replaces=cursor.run)
+        return Settle(item=item, state=state, fire=cursor.fire, reason=reason, abandoned=cursor)
+    return replace(_again(terms, item, cursor, Cause.FAILOVER), abandoned=cursor)
 
 
 def _again(terms: Terms, item: int, cursor: Cursor, cause: Cause) -> Run:

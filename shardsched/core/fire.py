@@ -101,6 +101,13 @@ class Cursor:
         """Whether the last run failed and is to be tried again: its fire is not over."""
         return self.state is ItemState.FAILED and self.retry_at is not None
 
+    @property
+    def run_cause(self) -> Cause:
+        """Why the last run was started; failover where some attempts before it failed and others were abandoned."""
+        if self.attempt <= 1:
+            return self.cause
+        return Cause.RETRY if self.failures >= self.attempt - 1 else Cause.FAILOVER
+
 
 def encode_cursor(cursor: Cursor) -> bytes:
     """Return the stored form."""

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 Values = dict[str, Any]
 
+FIRST = ("run_id", "job", "uid", "item", "items", "fire_us", "cause", "attempt", "queued_us")
+"""What a run's first record says is what stays."""
+KNOWN = ("incarnation", "log_path", "actor")
+"""What stays where a later record knows nothing of it: another executor tells the end of a run whose own is dead."""
+
 
 @dataclass(slots=True)
 class Batch:
@@ -59,8 +64,10 @@ def _tell_run(batch: Batch, values: Values) -> None:
     if run_id in batch.closed:
         return
     known = batch.opened.get(run_id)
-    if known is not None and values["started_us"] is None:
-        values = values | {"started_us": known["started_us"]}
+    if known is not None:
+        if values["started_us"] is None:
+            values = values | {"started_us": known["started_us"]}
+        values = values | {name: known[name] for name in FIRST} | {name: values[name] or known[name] for name in KNOWN}
     if values["outcome"] is None:
         # One that was lost before is lost, whether or not the database had heard of it: so writing the batch twice,
         # since its answer was lost, comes to the same as writing it once.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, func, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from shardsched.history.batch import fold
+from shardsched.history.batch import FIRST, KNOWN, fold
 from shardsched.history.rollup import DAY_US, HOUR_US, MINUTE_US, Ending, add_up, ending
 from shardsched.history.row import LOST
 from shardsched.history.table import DAYS, EVENTS, FORGOTTEN, HOURS, MINUTES, RUNS
@@ -89,8 +89,7 @@ def _insert(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
 
 
 _RUN_KEY = (RUNS.c.namespace, RUNS.c.run_id)
-_ONCE = frozenset({"namespace", "run_id", "job", "uid", "item", "items", "fire_us", "cause", "attempt", "queued_us"})
-"""What a run's first record says is what stays."""
+_ONCE = frozenset({"namespace", *FIRST})
 
 
 @cache
@@ -110,6 +109,8 @@ def _close_statement(dialect: str) -> Executable:
         column.name: told.excluded[column.name] for column in RUNS.c if column.name not in _ONCE
     }
     new["started_us"] = func.coalesce(told.excluded.started_us, RUNS.c.started_us)
+    for name in KNOWN:
+        new[name] = func.coalesce(func.nullif(told.excluded[name], ""), RUNS.c[name])
     return told.on_conflict_do_update(index_elements=_RUN_KEY, set_=new, where=RUNS.c.outcome.is_(None)).returning(
         RUNS.c.run_id
     )

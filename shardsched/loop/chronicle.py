@@ -6,14 +6,16 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardsched.history.row import RunRow
+from shardsched.history.row import LOST, RunRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
     from shardsched.clock import Clock
     from shardsched.coordination.ledger import Claimed
+    from shardsched.core.fire import Cursor
     from shardsched.execution.run import RunEnded, RunStarted
     from shardsched.history.recorder import Recording
 
@@ -44,6 +46,11 @@ class Chronicle:
         with self._lock:
             self._rows[row.run_id] = row
         self._recorder.queued(row)
+
+    def abandoned(self, job: str, item: int, cursor: Cursor, reason: str) -> None:
+        """Tell that a run of another executor, or of an earlier session, is lost, whether or not that told of it."""
+        now = self._clock.now()
+        self._recorder.ended(replace(_abandoned_row(job, item, cursor, now), message=reason))
 
     def is_running(self, run_id: str) -> bool:
         """Whether a run was told of as begun, and not as ended."""
@@ -112,4 +119,26 @@ def _row(claimed: Claimed) -> RunRow:
         param=run.param,
         job_param=run.job_param,
         by=run.by,
+    )
+
+
+def _abandoned_row(job: str, item: int, cursor: Cursor, now: datetime) -> RunRow:
+    claimed_at = cursor.started_at or now
+    return RunRow(
+        run_id=cursor.run,
+        job=job,
+        uid=cursor.uid,
+        item=item,
+        items=cursor.items,
+        fire=cursor.run_fire or cursor.fire or claimed_at,
+        cause=str(cursor.run_cause),
+        attempt=cursor.attempt,
+        executor=cursor.executor,
+        incarnation="",
+        token=cursor.token,
+        queued_at=claimed_at,
+        ended_at=now,
+        outcome=LOST,
+        param=cursor.param or "",
+        job_param=cursor.job_param or "",
     )

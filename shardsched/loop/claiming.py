@@ -189,12 +189,14 @@ class Claiming:
         if run.cause is Cause.FAILOVER:
             event, level, text = Event.FAILOVER_TAKEN, logging.WARNING, "runs again what was left unfinished"
         fields = {"event": event, "cause": run.cause, "attempt": run.attempt, "fire": run.run_fire.isoformat()}
+        replaces = run.abandoned.run if run.abandoned is not None else ""
         logger.log(
             level,
             text,
-            extra=fields
-            | {"job": claimed.job, "item": claimed.item, "run": claimed.marker.run, "replaces": run.replaces},
+            extra=fields | {"job": claimed.job, "item": claimed.item, "run": claimed.marker.run, "replaces": replaces},
         )
+        if run.abandoned is not None:
+            self._failing.abandoned(claimed.job, claimed.item, run.abandoned, text)
         self._launcher.launch(claimed, config)
 
     def _tell_dropped(self, claimed: Claimed, entry: JobEntry) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from shardsched.clock import Clock
     from shardsched.coordination.ledger import Claimed
+    from shardsched.core.fire import Cursor
     from shardsched.core.job import JobConfig
     from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
@@ -121,6 +122,10 @@ class Dispatch:
         """Ask a run to stop, and kill it after the grace, in seconds."""
         pool = self._threads if run_id in self._in_thread else self._processes
         pool.stop_run(run_id, reason, grace_s)
+
+    def abandoned(self, job: str, item: int, cursor: Cursor, reason: str) -> None:
+        """Have the history tell of a run that its executor left unfinished."""
+        self._chronicle.abandoned(job, item, cursor, reason)
 
     def report_failure(self, place: str, report: FailureReport) -> None:
         """Have ``module:function`` called with a report, in a process; its own fate is only logged."""

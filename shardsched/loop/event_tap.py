@@ -77,9 +77,6 @@ class EventTap(logging.Handler):
         self._recorder.event(row)
         if kind is Event.FIRES_MISSED:
             self._missed(row)
-        over = fields.get("replaces") or fields.get("ends")
-        if over:
-            self._recorder.lost(str(over), row.at, row.message)
 
     def _missed(self, row: EventRow) -> None:
         config = self._config_of(row.job)

@@ -12,6 +12,7 @@ from shardsched.execution.failure import FailureReport
 if TYPE_CHECKING:
     from shardsched.coordination.ledger import Ending
     from shardsched.core.decision import GivenUp
+    from shardsched.core.fire import Cursor
     from shardsched.core.job import JobConfig
     from shardsched.loop.launcher import Launcher
     from shardsched.loop.runs import ActiveRun
@@ -67,6 +68,10 @@ class Failing:
         fields = _fields(report) | {"event": Event.RETRY_GIVEN_UP}
         logger.warning("gives up the retry of a failed run: %s", given_up.reason, extra=fields)
         self._failed(report, config)
+
+    def abandoned(self, job: str, item: int, cursor: Cursor, reason: str) -> None:
+        """Tell that a run was left unfinished, whose executor may have died before it told anybody of it."""
+        self._launcher.abandoned(job, item, cursor, reason)
 
     def _failed(self, report: FailureReport, config: JobConfig | None) -> None:
         how = config.on_failure if config is not None else OnFailure.LOG

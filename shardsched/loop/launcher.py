@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from shardsched.coordination.ledger import Claimed
+    from shardsched.core.fire import Cursor
     from shardsched.core.job import JobConfig
     from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
@@ -24,6 +25,10 @@ class Launcher(Protocol):
 
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
         """Ask a run to stop and kill it after the grace, in seconds."""
+        ...
+
+    def abandoned(self, job: str, item: int, cursor: Cursor, reason: str) -> None:
+        """Take note of a run that its executor left unfinished, and may have died before it told of it."""
         ...
 
     def report_failure(self, place: str, report: FailureReport) -> None:

@@ -125,7 +125,7 @@ class Settling:
     def _take_answer(self, entry: JobEntry, one: Settle | Release, outcome: Outcome) -> Settled:
         if isinstance(outcome, Committed):
             if not self._tell_dropped(entry, one):
-                _tell(entry.name, one)
+                self._tell(entry.name, one)
             return Settled.AGAIN
         is_item = isinstance(one, Release) or outcome.index >= CLAIM_CHECKS
         return Settled.AGAIN if is_item and not self._lease.fenced_off(outcome) else Settled.STALE
@@ -140,6 +140,18 @@ class Settling:
             self._failing.gave_up(entry.name, one.item, one.given_up, entry.config)
         return one.missed is not None or one.given_up is not None
 
+    def _tell(self, job: str, one: Settle | Release) -> None:
+        fields = {"job": job, "item": one.item}
+        if isinstance(one, Release):
+            logger.warning("gave back a claim without a run", extra=fields | {"event": Event.MARKER_RELEASED})
+            return
+        ends = one.abandoned.run if one.abandoned is not None else ""
+        logger.warning(
+            "settled without a run: %s", one.reason, extra=fields | {"event": Event.RUN_ABANDONED, "ends": ends}
+        )
+        if one.abandoned is not None:
+            self._failing.abandoned(job, one.item, one.abandoned, one.reason)
+
 
 def _moves(entry: JobEntry, one: Settle | Release, view: ItemView, now: datetime) -> list[Move]:
     """Return what settling or releasing an item does to where it stands."""
@@ -147,13 +159,3 @@ def _moves(entry: JobEntry, one: Settle | Release, view: ItemView, now: datetime
         return [settle_move(one, view.cursor, entry)]
     lost = lost_cursor(one, view, now)
     return [] if lost is None or view.cursor is None else [end_move(one.item, view.cursor, lost)]
-
-
-def _tell(job: str, one: Settle | Release) -> None:
-    fields = {"job": job, "item": one.item}
-    if isinstance(one, Release):
-        logger.warning("gave back a claim without a run", extra=fields | {"event": Event.MARKER_RELEASED})
-    else:
-        logger.warning(
-            "settled without a run: %s", one.reason, extra=fields | {"event": Event.RUN_ABANDONED, "ends": one.ends}
-        )

@@ -57,7 +57,7 @@ def test_due_abandoned_runs_the_same_fire_again_as_it_began() -> None:
     assert (run.cause, run.run_fire, run.fire) == (Cause.FAILOVER, at("12:00:10"), at("12:00:10"))
     assert (run.attempt, run.items, run.job_param, run.param) == (3, 4, "then", "")
     assert (run.trigger, run.first_cause, run.missed) == (3, Cause.MISFIRE, None)
-    assert run.replaces == "r1"
+    assert run.abandoned == cursor
 
 
 def test_due_abandoned_manual_run_keeps_the_schedule_where_it_was() -> None:
@@ -78,8 +78,9 @@ def test_due_abandoned_manual_run_keeps_the_schedule_where_it_was() -> None:
 )
 def test_due_abandoned_that_may_not_go_on_is_settled(changes: dict[str, Any], state: ItemState) -> None:
     """An abandoned run ends as lost without failover or while paused, and as stopped when a person stopped it."""
-    settle = Scene(now=at("12:00:30"), cursor=running(at("12:00:10"))).settle(**changes)
-    assert (settle.state, settle.fire, settle.ends) == (state, at("12:00:10"), "r1")
+    cursor = running(at("12:00:10"))
+    settle = Scene(now=at("12:00:30"), cursor=cursor).settle(**changes)
+    assert (settle.state, settle.fire, settle.abandoned) == (state, at("12:00:10"), cursor)
 
 
 def test_due_abandoned_claimed_after_the_stop_goes_on() -> None:

@@ -51,7 +51,7 @@ def test_retry_is_the_same_fire_as_it_began() -> None:
         "then",
         "mine",
     )
-    assert (run.missed, run.given_up, run.replaces) == (None, None, "")
+    assert (run.missed, run.given_up, run.abandoned) == (None, None, None)
 
 
 def test_retry_before_its_time_waits_and_wakes() -> None:

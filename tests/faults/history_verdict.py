@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.history.row import LOST, MISSED
 from tests.faults.strike import Kind
-from tests.faults.verdict import LAUNCH_S
+from tests.faults.verdict import LAUNCH_S, next_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -69,7 +69,9 @@ def untrue(
         if count > 1
     ]
     for run in recorded:
-        fault = _untrue(run, by_run.get(run.run), strikes, drops)
+        row = by_run.get(run.run)
+        is_forgotten = row is None and _is_forgotten(run, next_attempt(recorded, run), strikes, drops)
+        fault = "" if is_forgotten else _untrue(run, row, strikes, drops)
         if fault:
             faults.append(f"history of {run.run} ({run.job}/{run.item} on {run.executor}): {fault}")
     faults.extend(
@@ -84,14 +86,7 @@ def _untrue(run: RecordedRun, row: RunRow | None, strikes: Sequence[Strike], dro
     end = run.last if run.end is None else run.end
     is_dropped = _is_dropped(run, drops)
     if row is None:
-        # Only a dead process forgets; one that was frozen or cut off tells it later.
-        is_forgotten = any(
-            strike.kind is Kind.KILLED
-            and run.executor in strike.victims
-            and run.start - LAUNCH_S <= strike.begun_at <= run.start + UNWRITTEN_S
-            for strike in strikes
-        )
-        return "" if is_dropped or is_forgotten else "no row, and nobody counted it"
+        return "" if is_dropped else "no row, and nobody counted it"
     if row.outcome is None:
         return "no outcome"
     told = (row.job, row.item, row.items, row.fire, row.cause, row.attempt, row.executor, row.token)
@@ -107,6 +102,27 @@ def _untrue(run: RecordedRun, row: RunRow | None, strikes: Sequence[Strike], dro
     if _is_struck(run, end, strikes, kinds) or (is_lost and is_dropped):
         return ""
     return f"{row.outcome}, but {'it came to its ' + run.outcome if wanted else 'nobody did anything to its executor'}"
+
+
+def _is_forgotten(
+    run: RecordedRun, again: RecordedRun | None, strikes: Sequence[Strike], drops: Sequence[Drop]
+) -> bool:
+    """Whether nobody is left who could tell of a run: its executor died at once, and so did who ran it again."""
+    # Only a dead process forgets; one that was frozen or cut off tells it later.
+    if not _is_killed_at(run, strikes):
+        return False
+    if run.end is not None or again is None or again.attempt > run.attempt + 1:
+        return True
+    return _is_killed_at(again, strikes) or _is_dropped(again, drops)
+
+
+def _is_killed_at(run: RecordedRun, strikes: Iterable[Strike]) -> bool:
+    return any(
+        strike.kind is Kind.KILLED
+        and run.executor in strike.victims
+        and run.start - LAUNCH_S <= strike.begun_at <= run.start + UNWRITTEN_S
+        for strike in strikes
+    )
 
 
 def _is_dropped(run: RecordedRun, drops: Iterable[Drop]) -> bool:
@@ -145,7 +161,14 @@ def disordered(
     """
     by_session: dict[str, list[RunRow]] = defaultdict(list)
     for row in rows:
-        if row.run_id in seen and row.outcome != MISSED and row.executor not in unsteady and row.run_id not in dropped:
+        # One without a session was told of by who ran it again.
+        if (
+            row.run_id in seen
+            and row.incarnation
+            and row.outcome != MISSED
+            and row.executor not in unsteady
+            and row.run_id not in dropped
+        ):
             by_session[row.incarnation].append(row)
     faults = []
     for some in by_session.values():

@@ -93,6 +93,20 @@ def test_missing_row_is_seen_unless_it_was_counted_or_died_with_its_executor() -
     assert len(found(ENDED, None, None, replace(DROP, count=0))) == 1
 
 
+def test_row_that_whoever_ran_it_again_could_have_told_is_missed() -> None:
+    """A run that died before it was told of has its row from the next attempt, unless that died as early."""
+    again = replace(ENDED, run="r2", executor="e2", attempt=2, start=13.0)
+    kills = struck(Kind.KILLED, begun_at=9.5)
+    told = make_row(run_id="r2", attempt=2, executor="e2")
+    assert len(untrue([CUT_DOWN, again], [told], kills, [])) == 1
+    assert untrue([CUT_DOWN, again], [told, make_row("lost", incarnation="")], kills, []) == []
+    assert untrue([ENDED, again], [told], kills, []) == []
+    assert untrue([CUT_DOWN, replace(again, attempt=3)], [replace(told, attempt=3)], kills, []) == []
+    kills += struck(Kind.KILLED, victims=("e2",), begun_at=13.5)
+    assert untrue([CUT_DOWN, again], [told], kills, []) == []
+    assert disordered(*seen_in((3, 0.0), (1, 2.0), incarnation="")) == []
+
+
 def test_row_without_an_outcome_or_of_another_run_is_seen() -> None:
     """Nothing stays open, nothing is mixed up, nothing is told twice or made up."""
     assert len(found(ENDED, make_row(None), struck(Kind.KILLED), DROP)) == 1

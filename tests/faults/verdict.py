@@ -141,7 +141,7 @@ def takeovers(runs: Sequence[RecordedRun], strikes: Iterable[Strike]) -> dict[st
             and strike.begun_at - 1.0 < run.last <= strike.settled_at
         ]  # fmt: skip
         for run in cut_down:
-            again = _next_attempt(runs, run)
+            again = next_attempt(runs, run)
             if again is not None:
                 found.setdefault(strike.fault, []).append(again.start - strike.begun_at)
     return found
@@ -151,7 +151,7 @@ def gaps(runs: Sequence[RecordedRun]) -> list[float]:
     """Return the seconds between the last sign of life of each unfinished run and its re-run's first, on another."""
     found = []
     for run in runs:
-        again = _next_attempt(runs, run) if run.end is None else None
+        again = next_attempt(runs, run) if run.end is None else None
         if again is not None and again.executor != run.executor:
             found.append(again.start - run.last)
     return found
@@ -172,7 +172,8 @@ def lives(runs: Iterable[RecordedRun], strikes: Iterable[Strike]) -> dict[str, l
     return found
 
 
-def _next_attempt(runs: Sequence[RecordedRun], run: RecordedRun) -> RecordedRun | None:
+def next_attempt(runs: Sequence[RecordedRun], run: RecordedRun) -> RecordedRun | None:
+    """Return the first later attempt at a run's fire, None if there is none."""
     return next(
         (
             one

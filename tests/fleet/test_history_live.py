@@ -80,6 +80,20 @@ def test_history_names_the_run_that_a_killed_executor_left(sqlite_fleet: Fleet, 
     assert again.executor != first.executor
 
 
+def test_history_has_the_run_of_which_a_killed_executor_told_nobody(sqlite_fleet: Fleet, history: History) -> None:
+    """Whoever runs it again tells of it: when, which attempt, by whom, and that it is lost."""
+    sqlite_fleet.start("e1", history="postgresql://nobody@127.0.0.1:1/none")
+    sqlite_fleet.create("long", param="hold=2")
+    sqlite_fleet.admin.commands.trigger("long")
+    (first,) = wait_until(lambda: sqlite_fleet.running("long"), "the run to begin")
+    keep(sqlite_fleet, "e2")
+    sqlite_fleet.executors["e1"].kill()
+    lost, again = ended(history, "long", 2)
+    assert (lost.run_id, lost.outcome, lost.executor, lost.cause) == (first.run, "lost", "e1", "manual")
+    assert (lost.attempt, lost.token, lost.fire, lost.job_param) == (1, first.token, first.fire, first.job_param)
+    assert (again.outcome, again.cause, again.attempt) == ("ok", "failover", 2)
+
+
 def test_history_that_is_away_keeps_nobody_from_running(sqlite_fleet: Fleet, history: History) -> None:
     """With a database that nobody answers for, jobs run; what happened is kept on disk and written at the next start."""
     sqlite_fleet.start("e1", history="postgresql://nobody@127.0.0.1:1/none")

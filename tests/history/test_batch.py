@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shardsched.history.batch import Batch, fold
+from shardsched.history.batch import FIRST, KNOWN, Batch, fold
 from shardsched.history.histogram import SLOT_COUNT, percentile, slot
 from shardsched.history.record import Kind, Record
 from shardsched.history.rollup import ALL_JOBS, DAY_US, HOUR_US, MINUTE_US, Ending, add_up, ending
@@ -17,6 +18,8 @@ from tests.history.stage import make_end, make_run, run_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from shardsched.history.row import RunRow
 
 Rows = dict[str, dict[str, Any]]
 
@@ -42,8 +45,11 @@ def tell(rows: Rows, record: Record, too_early: Rows) -> None:
         if values["outcome"] is None and values["run_id"] in too_early:
             rows[values["run_id"]].update(too_early[values["run_id"]], outcome="lost")
     elif row["outcome"] is None:
-        started_us = values["started_us"] or row["started_us"]
-        row.update({"started_us": started_us} if values["outcome"] is None else values | {"started_us": started_us})
+        kept = {"started_us": values["started_us"] or row["started_us"]}
+        if values["outcome"] is not None:
+            kept = values | kept | {name: row[name] for name in FIRST}
+            kept |= {name: values[name] or row[name] for name in KNOWN}
+        row.update(kept)
 
 
 def apply(rows: Rows, batch: Batch) -> None:
@@ -55,12 +61,22 @@ def apply(rows: Rows, batch: Batch) -> None:
 
 
 numbers = st.integers(0, 2)
+
+
+def make_lost(number: int) -> RunRow:
+    """Return a run as it is told by another executor, which knows less of it."""
+    return replace(
+        make_run(number), outcome="lost", ended_at=make_end(number).ended_at, incarnation="", cause="failover"
+    )
+
+
 records = st.one_of(
     st.builds(lambda number: run_record(make_run(number)), numbers),
     st.builds(lambda number: run_record(make_run(number, started_at=make_end(number).started_at)), numbers),
     st.builds(
         lambda number, outcome: run_record(make_end(number, outcome)), numbers, st.sampled_from(["ok", "failed"])
     ),
+    st.builds(lambda number: run_record(make_lost(number)), numbers),
     st.builds(
         lambda number: Record(Kind.LOST, {"run_id": make_run(number).run_id, "ended_us": 5, "message": "gone"}), numbers
     ),
@@ -76,7 +92,7 @@ def test_batch_is_the_same_as_its_records_one_by_one(before: list[Record], told:
     tell_all(one_by_one, told)
     for _ in range(2):
         apply(batched, fold(told))
-    kept = ("outcome", "started_us", "ended_us", "message", "duration_s")
+    kept = ("outcome", "started_us", "ended_us", "message", "duration_s", "cause", *KNOWN)
     assert {run_id: [row[name] for name in kept] for run_id, row in batched.items()} == {
         run_id: [row[name] for name in kept] for run_id, row in one_by_one.items()
     }

@@ -119,6 +119,17 @@ def test_run_that_is_lost_stays_lost(database: Database) -> None:
     assert counted(database) == {"lost": 1}
 
 
+@pytest.mark.parametrize("is_together", [False, True])
+def test_run_whose_end_another_tells_keeps_what_its_own_told(database: Database, *, is_together: bool) -> None:
+    """What another does not know, and what is said once, stays as it was told first."""
+    own = make_run(1, log_path="/logs/run.log", by="ann", started_at=make_end(1).started_at)
+    told = replace(make_run(1), outcome="lost", ended_at=make_end(1).ended_at, incarnation="", cause="failover")
+    for records_told in [[own, told]] if is_together else [[own], [told]]:
+        store(database, [run_record(row) for row in records_told])
+    assert run_in(database, own.run_id) == replace(own, outcome="lost", ended_at=told.ended_at)
+    assert counted(database) == {"lost": 1}
+
+
 def test_event_is_stored_once(database: Database) -> None:
     """However often it is told."""
     event = make_event(1, job="books", item=3, run_id="r", by="ann", message="书", detail={"a": [1]})

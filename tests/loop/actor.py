@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from shardsched.coordination.ledger import Claimed
+    from shardsched.core.fire import Cursor
     from shardsched.core.job import JobConfig
     from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
@@ -27,6 +28,7 @@ class Body:
     launched: list[Claimed] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
     reports: list[tuple[str, FailureReport]] = field(default_factory=list)
+    left: list[tuple[str, int, str]] = field(default_factory=list)
     called: list[tuple[str, PendingCall, str]] = field(default_factory=list)
 
     def launch_call(self, call_id: str, config: JobConfig, call: PendingCall, incarnation: str) -> None:
@@ -40,6 +42,10 @@ class Body:
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
         """Take note of a stop."""
         self.stopped.append(run_id)
+
+    def abandoned(self, job: str, item: int, cursor: Cursor, reason: str) -> None:
+        """Take note of a run that was left unfinished."""
+        self.left.append((job, item, cursor.run))
 
     def report_failure(self, place: str, report: FailureReport) -> None:
         """Take note of a report."""

@@ -63,6 +63,22 @@ def test_loop_whose_claim_got_no_answer_runs_it_once(stage: Stage, moment: str, 
     assert not stage.has_marker()
 
 
+@pytest.mark.parametrize("is_failed_over", [True, False])
+def test_loop_tells_of_a_run_that_another_left_unfinished(stage: Stage, *, is_failed_over: bool) -> None:
+    """Whether it is run again or lost for good: its executor may have died before it told anybody."""
+    config = stage.add_job(owners={"e1": (0,)}, failover=is_failed_over)
+    e1, e2 = actor(stage, "e1"), actor(stage, "e2")
+    e1.step()
+    pass_fire(stage, e1, e2)
+    e1.step()
+    (claimed,) = e1.body.launched
+    stage.store.end(e1.client.registry.session_id)
+    assign(stage, config, {"e2": (0,)})
+    e2.step()
+    assert e2.body.left == [("j", 0, claimed.marker.run)]
+    assert len(e2.items) == is_failed_over
+
+
 def test_loop_without_an_answer_to_a_settling_forgets_no_other_job(stage: Stage) -> None:
     """When one job's settling gets no answer, what is due of the others is still run."""
     stage.add_job("a", owners={"e1": (0,)})

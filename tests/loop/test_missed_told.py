@@ -34,6 +34,7 @@ from shardsched.testing import FakeClock
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from shardsched.core.fire import Cursor
     from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
     from shardsched.registry.base import Operation
@@ -56,6 +57,9 @@ class _NoLauncher:
 
     def stop_run(self, run_id: str, reason: str, grace_s: float) -> None:
         raise AssertionError("nothing runs")
+
+    def abandoned(self, job: str, item: int, cursor: Cursor, reason: str) -> None:
+        raise AssertionError("nothing was abandoned")
 
     def report_failure(self, place: str, report: FailureReport) -> None:
         raise AssertionError("nothing failed")

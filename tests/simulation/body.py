@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shardsched.coordination.ledger import Claimed
+    from shardsched.core.fire import Cursor
     from shardsched.core.job import JobConfig
     from shardsched.core.tally import PendingCall
     from shardsched.execution.failure import FailureReport
@@ -112,6 +113,9 @@ class Warden:
             stops_at = self._boot() + self._rng.random() * grace_s
             if stops_at < body.ends_at:
                 body.ends_at, body.state, body.message = stops_at, ItemState.STOPPED, reason
+
+    def abandoned(self, job: str, item: int, cursor: Cursor, reason: str) -> None:
+        """Tell nobody."""
 
     def report_failure(self, place: str, report: FailureReport) -> None:
         """Call nobody."""
