@@ -85,8 +85,8 @@ def run(
 ) -> None:
     """Run an executor that hosts the handlers of some modules; the built-in ones need none.
 
-    It joins the fleet, runs the items that it is given, and goes on until it gets SIGTERM or SIGINT: then its items
-    have --grace seconds to finish. A second signal stops them at once.
+    It joins the fleet, as soon as the registry answers, runs the items that it is given, and goes on until it gets
+    SIGTERM or SIGINT: then its items have --grace seconds to finish. A second signal stops them at once.
     """
     registry = registry_url(place.registry)
     settings = check_settings(
