@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from console.fleet import Sight
+    from console.job_list import Row
     from shardsched.admin.executor_status import ExecutorStatus
     from shardsched.admin.status import FleetStatus, ItemStatus
     from shardsched.core.executor import LoadReport
@@ -24,12 +25,20 @@ class Owned(NamedTuple):
 
     job: str
     """The job."""
-    items: str
+    numbers: tuple[int, ...]
     """Its items."""
-    mine: int
-    """How many."""
     of: int
     """How many the job has."""
+
+    @property
+    def items(self) -> str:
+        """Its items as short text."""
+        return format_items(self.numbers)
+
+    @property
+    def mine(self) -> int:
+        """How many."""
+        return len(self.numbers)
 
 
 class Running(NamedTuple):
@@ -77,19 +86,15 @@ def fair_share(status: FleetStatus) -> float:
 
 def owned(status: FleetStatus, name: str) -> list[Owned]:
     """Return what an executor owns, by job."""
-    return [
-        Owned(job.entry.name, format_items(job.owners[name]), len(job.owners[name]), len(job.items))
-        for job in status.jobs
-        if job.owners.get(name)
-    ]
+    return [Owned(job.entry.name, job.owners[name], len(job.items)) for job in status.jobs if job.owners.get(name)]
 
 
-def running(status: FleetStatus, name: str) -> list[Running]:
+def running(rows: Sequence[Row], name: str) -> list[Running]:
     """Return what an executor runs, the longest first."""
     found = [
-        Running(job.entry.name, item)
-        for job in status.jobs
-        for item in job.items
+        Running(row.name, item)
+        for row in rows
+        for item in row.running
         if item.marker is not None and item.marker.executor == name
     ]
     return sorted(found, key=_began)

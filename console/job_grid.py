@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from console.context import context
 
@@ -16,6 +17,7 @@ GRID_ITEMS = 25
 """Items on one page of the grid."""
 GRID_FIRES = 50
 """Fires shown, the latest."""
+_SHOWN = attrgetter("run_id", "outcome", "executor", "ended_at", "duration_s", "attempt", "message")
 
 
 class Column(NamedTuple):
@@ -39,6 +41,11 @@ class Grid(NamedTuple):
     def is_empty(self) -> bool:
         """Whether nothing has run yet."""
         return not self.columns
+
+    @property
+    def shown_key(self) -> Any:
+        """What pages show of it; a thousand rows have much more."""
+        return self.columns, [(item, [run and _SHOWN(run) for run in runs]) for item, runs in self.lines]
 
 
 def last_runs_grid(job: str, items: Sequence[int]) -> Grid:

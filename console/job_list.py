@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -42,8 +43,12 @@ class Row(NamedTuple):
     """`CODE`, or the name of a built-in handler; empty where the configuration cannot be read."""
     codes: tuple[str, ...]
     """The state of each item, as pages show it."""
+    running: tuple[ItemStatus, ...]
+    """Those of its items that run."""
     problems: frozenset[str]
     """What is wrong."""
+    shown_key: int
+    """Another one whenever anything of it changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,15 +124,29 @@ class JobIndex:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._status: object = None
-        self._rows: tuple[Row, ...] = ()
+        self._rows: dict[str, Row] = {}
+        self._keys = itertools.count(1)
 
     def rows(self, sight: Sight) -> tuple[Row, ...]:
         """Return all jobs, by name."""
         with self._lock:
-            if sight.status is not self._status:
-                self._status = sight.status
-                self._rows = tuple(_row(job) for job in sight.status.jobs) if sight.status else ()
-            return self._rows
+            return tuple(self._fresh(sight).values())
+
+    def row(self, sight: Sight, name: str) -> Row | None:
+        """Return one job, None if there is none."""
+        with self._lock:
+            return self._fresh(sight).get(name)
+
+    def _fresh(self, sight: Sight) -> dict[str, Row]:
+        if sight.status is not self._status:
+            self._status = sight.status
+            self._rows = {job.entry.name: self._row(job) for job in sight.status.jobs} if sight.status else {}
+        return self._rows
+
+    def _row(self, job: JobStatus) -> Row:
+        """Return the row of a job: the one that there is unless the job was seen to be another."""
+        known = self._rows.get(job.entry.name)
+        return known if known is not None and known.status is job else make_row(job, next(self._keys))
 
 
 def wanted_rows(rows: Sequence[Row], wanted: Wanted, rates: Mapping[str, float]) -> list[Row]:
@@ -177,7 +196,8 @@ def item_words(code: str, item: ItemStatus) -> str:
     return " · ".join(filter(None, (code, holder, item.reason)))
 
 
-def _row(job: JobStatus) -> Row:
+def make_row(job: JobStatus, shown_key: int = 0) -> Row:
+    """Return the row of a job."""
     config = job.entry.config
     codes = tuple(item_code(item, config) for item in job.items)
     texts = (job.entry.name, config.description, config.handler) if config else (job.entry.name,)
@@ -187,7 +207,9 @@ def _row(job: JobStatus) -> Row:
         status=job,
         kind=job_kind(config),
         codes=codes,
+        running=tuple(item for item in job.items if item.marker is not None),
         problems=frozenset(_problems(job, set(codes))),
+        shown_key=shown_key,
     )
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from babel.numbers import format_decimal, format_percent
-
 from console.cron_text import cron_words
 from console.job_list import CODE, DISABLED, FAILING, HELD, UNOWNED
-from console.locale import locale
+from console.locale import locale, number_text, share_text
 from console.text import gettext as _
 from shardsched.core.item import format_items
 from shardsched.core.job import AfterMode, AfterOn, Misfire
@@ -65,12 +63,12 @@ def bulk_texts() -> dict[str, str]:
 def percent(share: float) -> str:
     """Return a share of one in percent; never 100 where something is missing."""
     shown = min(share, 0.999) if share < 1 else share
-    return str(format_percent(shown, format="#,##0.#%" if shown < 1 else "#,##0%", locale=locale()))
+    return share_text(shown, "#,##0.#%" if shown < 1 else "#,##0%")
 
 
 def seconds_text(seconds: float) -> str:
     """Return seconds as people write them."""
-    return _("%(number)s s", number=format_decimal(seconds, locale=locale()))
+    return _("%(number)s s", number=number_text(seconds))
 
 
 def numbers_text(items: Iterable[int]) -> str:

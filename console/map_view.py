@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from console.once import once
 from shardsched.core.reason import JobState
-from shardsched.core.sight import ItemSight
+from shardsched.core.sight import PROBLEMS, ItemSight
 from shardsched.history.figure import NEUTRAL, OK
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Tiles:
     """Who leads, empty if nobody does."""
 
 
+@once
 def tiles(picture: Picture) -> Tiles:
     """Return the figures of a picture."""
     counts, states = picture.counts(), Counter(job.status.state for job in picture.jobs.values())
@@ -73,7 +75,7 @@ def tiles(picture: Picture) -> Tiles:
 
 def problem_count(counts: Counter[ItemSight]) -> int:
     """Return how many items somebody should look at."""
-    return sum(count for sight, count in counts.items() if sight.is_problem)
+    return sum(counts[sight] for sight in PROBLEMS & counts.keys())
 
 
 def is_online(one: LiveExecutor) -> bool:
@@ -95,6 +97,7 @@ class Card:
     """The most items that any executor owns."""
 
 
+@once
 def cards(picture: Picture) -> list[Card]:
     """Return the executors of a picture by number."""
     takers = [one for one in picture.executors if one.status.state == "live"]

@@ -93,6 +93,9 @@ _ITEM_NEEDS = (
 )
 
 
+_NEEDY = frozenset({ItemSight.UNOWNED, *(sight for _, _, sights in _ITEM_NEEDS for sight in sights)})
+
+
 def _moving(picture: Picture) -> dict[str, int]:
     """Return the jobs with items that the leader is about to assign, as it does when executors come and go."""
     if picture.leader is None:
@@ -115,6 +118,8 @@ def _of_job(job: LiveJob, *, is_told: bool) -> Iterator[Need]:
     name, status = job.status.entry.name, job.status
     if status.state is JobState.HELD:
         yield Need(code="held", is_urgent=True, kind="job", name=name, detail=status.reason or "")
+        return
+    if not _NEEDY & job.counts.keys():
         return
     if job.counts[ItemSight.UNOWNED] and not is_told:
         items, count = _which(job, (ItemSight.UNOWNED,))
@@ -155,7 +160,7 @@ def _alone(picture: Picture) -> Iterator[Need]:
         config = job.status.entry.config
         if config is None or not config.failover or config.paused:
             continue
-        key = (config.handler, tuple(sorted(config.labels.items())))
+        key = (config.handler, tuple(sorted(config.labels.items())) if config.labels else ())
         if key not in known:
             known[key] = len(eligible_executors(config, fleet))
         if known[key] == 1:

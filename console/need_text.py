@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from console.locale import ago_text
+from console.piece import away
+from console.text import filled
 from console.text import lazy_gettext as _l
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ _SAID = frozenset({"executor-unfit", "held", "unowned", "failing", "lost", "drai
 def need_words(need: Need) -> Words:
     """Return a need in words of the reader's language."""
     values = {
-        "since": ago_text(need.at) if need.at else "",
+        "since": away(need.at) if need.at else "",
         "items": need.items,
         "count": need.count,
         "seconds": f"{need.number:+.1f}",
@@ -69,4 +70,4 @@ def need_words(need: Need) -> Words:
     }
     advice = str(_CURES.get(need.code, ""))
     said = need.detail if need.code in _SAID else ""
-    return Words(what=str(_WHAT[need.code]) % values, cure=said or advice)
+    return Words(what=filled(str(_WHAT[need.code]), values), cure=said or advice)

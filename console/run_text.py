@@ -6,9 +6,7 @@ import math
 import signal
 from typing import TYPE_CHECKING, NamedTuple
 
-from babel.numbers import format_decimal, format_percent
-
-from console.locale import locale
+from console import locale
 from console.text import gettext as _
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ def seconds_text(seconds: float | None) -> str:
         return NONE
     if seconds < 59.95:
         pattern = "0" if seconds == 0 else "0.000" if seconds < 0.1 else "0.00" if seconds < 10 else "0.0"
-        return _("%(number)s s", number=format_decimal(seconds, format=pattern, locale=locale()))
+        return _("%(number)s s", number=locale.number_text(seconds, pattern))
     whole = round(seconds)
     if whole < 3600:
         return _("%(minutes)s min %(seconds)s s", minutes=whole // 60, seconds=whole % 60)
@@ -43,7 +41,7 @@ def bytes_text(count: float) -> str:
     unit = ("B", "KB", "MB", "GB", "TB")[power]
     count /= 1000**power
     pattern = "0.0" if count < 100 and unit != "B" else "#,##0"
-    return f"{format_decimal(count, format=pattern, locale=locale())} {unit}"
+    return f"{locale.number_text(count, pattern)} {unit}"
 
 
 def percent_text(share: float | None) -> str:
@@ -51,12 +49,12 @@ def percent_text(share: float | None) -> str:
     if share is None:
         return NONE
     shown = min(share, 0.9999) if share < 1 else share
-    return str(format_percent(shown, format="#,##0.##%" if shown > 0.99 else "#,##0.#%", locale=locale()))
+    return locale.share_text(shown, "#,##0.##%" if shown > 0.99 else "#,##0.#%")
 
 
 def number_text(number: float) -> str:
     """Return a number with separators."""
-    return str(format_decimal(number, locale=locale()))
+    return locale.number_text(number)
 
 
 def signal_text(number: int) -> str:

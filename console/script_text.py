@@ -9,6 +9,7 @@ def script_texts() -> dict[str, str]:
     """Return them by the name that scripts use."""
     return {
         "live": _("Live"),
+        "now": _("now"),
         "paused": _("Paused"),
         "reconnecting": _("Reconnecting…"),
         "dismiss": _("Dismiss"),

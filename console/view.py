@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from flask import current_app, flash, g, get_flashed_messages, render_template, request, url_for
+from flask import current_app, flash, g, get_flashed_messages, request
 from markupsafe import Markup
 
-from console import label, locale, run_text
+from console import label, locale, piece, run_text
+from console.address import url_for
 from console.asset import asset, icon
 from console.context import actor_or_none, context
 from console.diff import diff_lines
 from console.navigation import ADMINISTRATION, PAGES, visible
 from console.script_text import script_texts
-from console.text import gettext, ngettext
+from console.text import gettext, ngettext, template_gettext
 from shardsched.people.role import Role
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def init_views(app: Flask) -> None:
         PAGES=PAGES,
         THEMES=locale.THEMES,
         Role=Role,
+        _=template_gettext,
         _n=ngettext,
         action_text=label.action_text,
         actor=actor_or_none,
@@ -45,6 +47,7 @@ def init_views(app: Flask) -> None:
         icon=icon,
         label=label,
         language=locale.language,
+        piece=piece,
         ask_proof_for=needs_proof,
         run_text=run_text,
         request_id=lambda: g.get("request_id", ""),
@@ -53,13 +56,12 @@ def init_views(app: Flask) -> None:
         theme=locale.theme,
         visible=visible,
         why_not=why_not,
-        unique=_unique,
+        url_for=url_for,
         with_query=with_query,
         zone_name=locale.zone_name,
     )
     app.jinja_env.filters.update(
-        ago=locale.ago_text,
-        attributes=attributes,
+        attributes=piece.attributes,
         clock=locale.time_text,
         json_block=json_block,
         json_text=json_text,
@@ -73,10 +75,12 @@ def init_views(app: Flask) -> None:
 
 def why_not(needed: str) -> str:
     """Return why whoever looks may not do what a role may, empty if they may: for buttons that stay in their place."""
-    who = actor_or_none()
-    if who is not None and who.may(Role(needed)):
-        return ""
-    return gettext("Needs the role %(role)s", role=label.ROLES[needed])
+    known: dict[str, str] = g.setdefault("whys", {})
+    if needed not in known:
+        who = actor_or_none()
+        may = who is not None and who.may(Role(needed))
+        known[needed] = "" if may else gettext("Needs the role %(role)s", role=label.ROLES[needed])
+    return known[needed]
 
 
 def needs_proof() -> bool:
@@ -95,22 +99,6 @@ def with_query(**changes: Any) -> str:
 def here() -> str:
     """Return the present address, to come back to; the start where it cannot be got by looking."""
     return request.full_path.rstrip("?") if request.method == "GET" and request.endpoint else "/"
-
-
-def attributes(given: dict[str, Any]) -> Markup:
-    """Return attributes of an element: underscores become dashes, True stands alone, False and None are left out."""
-    parts = [
-        Markup(" {}").format(name) if value is True else Markup(' {}="{}"').format(name, value)
-        for name, value in ((name.replace("_", "-"), value) for name, value in given.items())
-        if value is not None and value is not False
-    ]
-    return Markup("").join(parts)
-
-
-def _unique() -> int:
-    """Return a number that no other element of the page has."""
-    g.unique = g.get("unique", 0) + 1
-    return int(g.unique)
 
 
 def _now() -> datetime:
@@ -153,42 +141,4 @@ def _send_toasts(response: Response) -> Response:
     toasts = g.pop("toasts", None)
     if toasts:
         response.headers["HX-Trigger"] = json.dumps({"toast": {"messages": toasts}})
-    return response
-
-
-def page_or_part(page: str, part: str, **values: Any) -> str | Response:
-    """Return a whole page, or only its changing part where htmx asks for that; nothing if it has not changed.
-
-    Args:
-        page: The template of the page, which includes that of the part.
-        part: The template of the part.
-        **values: For both.
-    """
-    if "HX-Request" not in request.headers:
-        return render_template(page, **values)
-    return part_response(render_template(part, **values))
-
-
-def is_seen(tag: str) -> bool:
-    """Whether a part of a page is asked for that whoever asks has already, so that it need not be made again."""
-    return "HX-Request" in request.headers and request.headers.get("HX-PTag") == tag
-
-
-def seen_response(tag: str) -> Response:
-    """Return that nothing has changed."""
-    response = current_app.make_response(("", 304))
-    response.headers["HX-PTag"] = tag
-    return response
-
-
-def part_response(html: str) -> Response:
-    """Return a part of a page, or 304 if whoever asked has it already."""
-    response = current_app.make_response(html)
-    response.add_etag()
-    tag = response.get_etag()[0] or ""
-    response.headers.pop("ETag")
-    response.headers["HX-PTag"] = tag
-    if request.headers.get("HX-PTag") == tag:
-        response.set_data(b"")
-        response.status_code = 304
     return response

@@ -14,9 +14,10 @@ from console import limit
 from console.context import context
 from console.label import ACTIONS, RESULTS
 from console.locale import zone
+from console.part import page_or_part
 from console.role import role
 from console.table_text import cell_text
-from console.view import PAGE_SIZE, page_or_part
+from console.view import PAGE_SIZE
 from shardsched.people.audit import AuditFilter
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 blueprint = Blueprint("audit", __name__)
 
 EXPORT_ROWS = 10_000
+_FILTERS = ("actor", "action", "object", "result", "since", "until")
 _COLUMNS = ("at", "actor", "token", "address", "action", "kind", "object", "result", "message", "reason", "request_id")
 
 
@@ -35,16 +37,14 @@ def index() -> ResponseReturnValue:
     before = request.args.get("before", "")
     number = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None
     entries = context().people.audit.page(wanted_entries(), before_id=number, limit=PAGE_SIZE + 1)
-    return page_or_part(
-        "audit/index.html",
-        "audit/_part.html",
-        entries=entries[:PAGE_SIZE],
-        next_before=entries[PAGE_SIZE - 1].id if len(entries) > PAGE_SIZE else None,
-        is_first=number is None,
-        areas=sorted({code.partition(".")[0] for code in ACTIONS}),
-        results=RESULTS,
-        is_filtered=any(request.args.get(name) for name in ("actor", "action", "object", "result", "since", "until")),
-    )
+    values = {
+        "entries": entries[:PAGE_SIZE],
+        "next_before": entries[PAGE_SIZE - 1].id if len(entries) > PAGE_SIZE else None,
+        "is_first": number is None,
+        "is_filtered": any(request.args.get(name) for name in _FILTERS),
+    }
+    choices = {"areas": sorted({code.partition(".")[0] for code in ACTIONS}), "results": RESULTS}
+    return page_or_part("audit/index.html", "audit/_part.html", values, lambda: choices)
 
 
 @blueprint.get("/audit/<int:entry_id>")

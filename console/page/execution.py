@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
 
 from console import execution_action, run_text
-from console.context import actor, context
+from console.context import context
 from console.form import local_address
 from console.label import CAUSES, OUTCOMES
-from console.locale import language, zone_name
 from console.log_view import log_bytes, log_hits, log_size, log_view
+from console.part import page_or_part
 from console.role import role
 from console.run_list import FILTERS, list_runs, local_time, wanted_runs
 from console.text import gettext as _
 from console.text import ngettext as _n
-from console.view import PAGE_SIZE, is_seen, page_or_part, seen_response, toast
+from console.view import PAGE_SIZE, toast
 from shardsched.core.item import format_items, parse_items
 from shardsched.errors import HistoryError
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
 
-    from console.run_list import RunList
     from shardsched.admin.command import TriggerReceipt
     from shardsched.history.row import RunRow
 
@@ -43,23 +41,14 @@ def index() -> ResponseReturnValue:
         found = list_runs(wanted_runs(args), after=after, top=top, limit=PAGE_SIZE)
     except HistoryError as error:
         fault = str(error)
-    tag = _tag(found) if found else ""
-    if tag and is_seen(tag):
-        return seen_response(tag)
-    shown = page_or_part(
-        "execution/index.html",
-        "execution/_part.html",
-        found=found,
-        fault=fault,
-        is_filtered=any(args.get(name) for name in FILTERS),
-        is_first="after" not in args,
-        outcomes=OUTCOMES,
-        causes=CAUSES,
-    )
-    if tag and isinstance(shown, Response):
-        # The next time it need not even be rendered to be found unchanged.
-        shown.headers["HX-PTag"] = tag
-    return shown
+    values = {
+        "found": found,
+        "fault": fault,
+        "is_filtered": any(args.get(name) for name in FILTERS),
+        "is_first": "after" not in args,
+    }
+    choices = {"outcomes": OUTCOMES, "causes": CAUSES}
+    return page_or_part("execution/index.html", "execution/_part.html", values, lambda: choices)
 
 
 @blueprint.get("/executions/<run_id>")
@@ -73,12 +62,13 @@ def show(run_id: str) -> ResponseReturnValue:
         "bars": run_text.timeline(attempts, context().clock.now()),
         "why_not_stop": _why_not_stop(run),
     }
-    if "HX-Request" in request.headers:
-        return page_or_part("execution/show.html", "execution/_show.html", **values)
+    return page_or_part("execution/show.html", "execution/_show.html", values, lambda: _output(run))
+
+
+def _output(run: RunRow) -> dict[str, Any]:
     query = request.args.get("q", "")[:200]
     hits = log_hits(run, query) if query else None
-    view = log_view(run, line=_number("line"), before=_number("before"))
-    return render_template("execution/show.html", **values, log=view, query=query, hits=hits)
+    return {"log": log_view(run, line=_number("line"), before=_number("before")), "query": query, "hits": hits}
 
 
 @blueprint.get("/executions/<run_id>/log")
@@ -146,15 +136,6 @@ def stop(run_id: str) -> ResponseReturnValue:
     count = len(receipt.running)
     toast(_n("%(num)s item is being stopped.", "%(num)s items are being stopped.", count))
     return redirect(url_for("execution.show", run_id=run_id))
-
-
-def _tag(found: RunList) -> str:
-    """Return what tells a list from another; a new one every minute, or ten seconds while runs go on."""
-    now = context().clock.now().timestamp()
-    age = now // (10 if any(run.outcome is None for run in found.runs) else 60)
-    who = (actor().role, language(), zone_name())
-    rows = [(run.run_id, run.outcome, run.started_at, run.executor) for run in found.runs]
-    return hashlib.blake2b(repr((age, who, rows, found.new_count, found.next)).encode(), digest_size=12).hexdigest()
 
 
 def _receipt_text(receipt: TriggerReceipt) -> str:

@@ -8,9 +8,10 @@ from flask import Blueprint, redirect, request, url_for
 
 from console import executor_action, executor_view
 from console.context import context
+from console.part import page_or_part
 from console.role import role
 from console.text import gettext as _
-from console.view import PAGE_SIZE, page_or_part, toast
+from console.view import PAGE_SIZE, toast
 from shardsched.errors import ConfigurationError, HistoryError, RegistryUnavailableError
 from shardsched.history.filter import EventFilter
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
 
 blueprint = Blueprint("executor", __name__)
+
+SHOWN_JOBS = 100
+"""Of which it owns items, on its page."""
 
 
 @blueprint.get("/executors")
@@ -27,16 +31,15 @@ def index() -> ResponseReturnValue:
     sight = context().fleet.sight()
     status = sight.status
     text, state = request.args.get("q", "").strip(), request.args.get("state", "")
-    return page_or_part(
-        "executor/index.html",
-        "executor/_part.html",
-        status=status,
-        shown=executor_view.shown(status.executors, text, state) if status else [],
-        numbers=executor_view.numbers(sight),
-        fair_share=executor_view.fair_share(status) if status else 0.0,
-        view=executor_view,
-        is_filtered=bool(text or state),
-    )
+    values = {
+        "is_seen": status is not None,
+        "shown": executor_view.shown(status.executors, text, state) if status else [],
+        "numbers": executor_view.numbers(sight),
+        "fair_share": executor_view.fair_share(status) if status else 0.0,
+        "view": executor_view,
+        "is_filtered": bool(text or state),
+    }
+    return page_or_part("executor/index.html", "executor/_part.html", values)
 
 
 @blueprint.get("/executors/<name>")
@@ -55,22 +58,23 @@ def show(name: str) -> ResponseReturnValue:
         )
     except HistoryError as error:
         fault = str(error)
+    owned = executor_view.owned(status, name)
     times, figures = executor_view.series(context().loads.reports(name))
-    return page_or_part(
-        "executor/show.html",
-        "executor/_show.html",
-        one=one,
-        number=executor_view.numbers(sight).get(name, 1),
-        owned=executor_view.owned(status, name),
-        running=executor_view.running(status, name),
-        fair_share=executor_view.fair_share(status),
-        times=times,
-        figures=figures,
-        loads_since=context().loads.since,
-        events=events,
-        fault=fault,
-        view=executor_view,
-    )
+    values = {
+        "one": one,
+        "number": executor_view.numbers(sight).get(name, 1),
+        "owned": owned[:SHOWN_JOBS],
+        "owned_count": len(owned),
+        "running": executor_view.running(context().jobs.rows(sight), name),
+        "fair_share": executor_view.fair_share(status),
+        "times": times,
+        "figures": figures,
+        "loads_since": context().loads.since,
+        "events": events,
+        "fault": fault,
+        "view": executor_view,
+    }
+    return page_or_part("executor/show.html", "executor/_show.html", values)
 
 
 @blueprint.post("/executors/<name>/drain")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, request
 
 from console import job_action, job_text, job_view
 from console.context import context
@@ -12,8 +13,9 @@ from console.job_grid import GRID_ITEMS, last_runs_grid
 from console.job_grid_view import grid_lines
 from console.job_list import PROBLEMS, Wanted, wanted_rows
 from console.page_number import Pager, page_number
+from console.part import page_or_part, part_or_seen
 from console.role import role
-from console.view import PAGE_SIZE, page_or_part, part_response
+from console.view import PAGE_SIZE
 from shardsched.core.task import BUILTIN_HANDLERS
 from shardsched.errors import HistoryError, JobNotFoundError, RegistryUnavailableError
 
@@ -43,25 +45,33 @@ def index() -> ResponseReturnValue:
     rows = wanted_rows(everyone, wanted, rates)
     number = page_number()
     first = (number - 1) * PAGE_SIZE
-    for row in rows[first : first + PAGE_SIZE]:
+    shown = rows[first : first + PAGE_SIZE]
+    for row in shown:
         parts.fleet.attend(row.name)
-    return page_or_part(
-        "job/index.html",
-        "job/_list.html",
-        rows=rows[first : first + PAGE_SIZE],
-        pager=Pager(number, PAGE_SIZE, len(rows)),
-        total=len(everyone),
-        wanted=wanted,
-        rates=rates,
-        sight=sight,
-        away=job_view.away_reason(sight),
-        view=job_view,
-        words=job_text,
-        states=STATES,
-        kinds=("code", *BUILTIN_HANDLERS),
-        problems=PROBLEMS,
-        executors=[one.name for one in sight.status.executors if one.state != "gone"] if sight.status else [],
-    )
+    values = {
+        "rows": shown,
+        "pager": Pager(number, PAGE_SIZE, len(rows)),
+        "total": len(everyone),
+        "wanted": wanted,
+        "rates": {row.name: rates.get(row.name) for row in shown},
+        "is_seen": sight.status is not None,
+        "fault": sight.fault,
+        "away": job_view.away_reason(sight),
+        "view": job_view,
+        "words": job_text,
+    }
+    return page_or_part("job/index.html", "job/_list.html", values, lambda: _choices(sight))
+
+
+def _choices(sight: Sight) -> dict[str, Any]:
+    """Return what the filters offer."""
+    executors = sight.status.executors if sight.status else ()
+    return {
+        "states": STATES,
+        "kinds": ("code", *BUILTIN_HANDLERS),
+        "problems": PROBLEMS,
+        "executors": [one.name for one in executors if one.state != "gone"],
+    }
 
 
 @blueprint.get("/jobs/<name>")
@@ -69,12 +79,10 @@ def index() -> ResponseReturnValue:
 def show(name: str) -> ResponseReturnValue:
     """Show one."""
     sight, row = seen_job(name)
-    is_part = "HX-Request" in request.headers
+    config = row.status.entry.config
     values: dict[str, Any] = {
         "row": row,
-        "job": row.status,
-        "config": row.status.entry.config,
-        "sight": sight,
+        "fires": job_view.next_fires(config) if config else [],
         "view": job_view,
         "words": job_text,
         "whys": job_view.whys_of(row.status, job_view.away_reason(sight)),
@@ -83,10 +91,9 @@ def show(name: str) -> ResponseReturnValue:
         "rate": context().rates.by_job().get(name),
         "item_pager": Pager(page_number(), GRID_ITEMS, len(row.status.items)),
     }
-    if is_part:
-        return part_response(render_template("job/_show.html", **values))
-    _note_found(name)
-    return render_template("job/show.html", changes=_changes(name), **values)
+    return page_or_part(
+        "job/show.html", "job/_show.html", values, lambda: {"job": row.status, "changes": _noted_changes(name)}
+    )
 
 
 @blueprint.get("/jobs/<name>/checkpoints")
@@ -97,16 +104,8 @@ def checkpoints(name: str) -> ResponseReturnValue:
     saved = [item for item in status.items if item.checkpoint is not None]
     why = job_view.whys_of(status, "").change
     running = any(item.marker is not None for item in saved)
-    return part_response(
-        render_template(
-            "job/_checkpoints.html",
-            name=name,
-            saved=saved[:_CHECKPOINTS_SHOWN],
-            count=len(saved),
-            why=why,
-            running=running,
-        )
-    )
+    values = {"name": name, "saved": saved[:_CHECKPOINTS_SHOWN], "count": len(saved), "why": why, "running": running}
+    return part_or_seen("job/_checkpoints.html", values)
 
 
 @blueprint.get("/jobs/<name>/runs")
@@ -120,7 +119,7 @@ def runs(name: str) -> ResponseReturnValue:
         grid, fault = last_runs_grid(name, items), ""
     except HistoryError as error:
         grid, fault = None, str(error)
-    return part_response(render_template("job/_runs.html", name=name, grid=grid, lines=grid_lines(grid), fault=fault))
+    return part_or_seen("job/_runs.html", {"name": name, "grid": grid, "lines": grid_lines, "fault": fault})
 
 
 def seen_job(name: str, *, is_fresh: bool = False) -> tuple[Sight, Row]:
@@ -135,7 +134,7 @@ def seen_job(name: str, *, is_fresh: bool = False) -> tuple[Sight, Row]:
     for is_again in (False, True):
         if is_again:  # it may be a moment old
             sight = context().fleet.sight(fresh=True)
-        row = next((row for row in context().jobs.rows(sight) if row.name == name), None)
+        row = context().jobs.row(sight, name)
         if row is not None:
             return sight, row
     if sight.status is None:
@@ -143,15 +142,10 @@ def seen_job(name: str, *, is_fresh: bool = False) -> tuple[Sight, Row]:
     raise JobNotFoundError(job=name)
 
 
-def _note_found(name: str) -> None:
-    """Keep a version that was made elsewhere; a page is shown all the same without the registry."""
-    try:
+def _noted_changes(name: str) -> list[Revision]:
+    """Return the last changes, one that was made elsewhere among them; the page is shown without them too."""
+    with contextlib.suppress(RegistryUnavailableError, JobNotFoundError):
         job_action.find(name)
-    except (RegistryUnavailableError, JobNotFoundError):
-        return
-
-
-def _changes(name: str) -> list[Revision]:
     try:
         return list(context().people.revisions.page("job", name, limit=_CHANGES_SHOWN))
     except HistoryError:

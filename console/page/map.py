@@ -11,17 +11,19 @@ from console.context import context
 from console.live_text import live_text, schedule_words, success_rates
 from console.map_view import Cell, bars, cards, find_cell, fold, tiles
 from console.page_number import Pager, page_number
+from console.part import page_or_part
 from console.role import role
 from console.text import gettext as _
 from console.text import lazy_gettext as _l
 from console.text import ngettext
-from console.view import PAGE_SIZE, page_or_part, toast
+from console.view import PAGE_SIZE, toast
 from shardsched.core.sight import ItemSight
 from shardsched.errors import HistoryUnavailableError
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
 
+    from shardsched.admin.live_value import Picture
     from shardsched.history.row import RunRow
 
 blueprint = Blueprint("map", __name__)
@@ -53,15 +55,21 @@ def _helpers() -> dict[str, Any]:
 def index() -> ResponseReturnValue:
     """Show all items of all jobs."""
     picture = context().fleet.sight().picture
-    values: dict[str, Any] = {"picture": picture, "tiles": None, "cards": []}
+    values: dict[str, Any] = {"tiles": None, "cards": []}
     if picture is not None and picture.at is not None:
-        values |= {"tiles": tiles(picture), "cards": cards(picture)}
-    if "HX-Request" not in request.headers:
-        is_small = picture is not None and picture.at is not None and len(picture.jobs) <= MAX_EMBEDDED_JOBS
-        values["data"] = live_text(picture, None) if picture is not None and is_small else ""
-        values["plain_jobs"] = [] if picture is None else list(picture.jobs.values())[:PLAIN_JOBS]
-        values["sights"] = list(ItemSight)
-    return page_or_part("map/index.html", "map/_part.html", **values)
+        values = {"tiles": tiles(picture), "cards": cards(picture)}
+    return page_or_part("map/index.html", "map/_part.html", values, lambda: _rest(picture))
+
+
+def _rest(picture: Picture | None) -> dict[str, Any]:
+    """Return what the page has beside its part."""
+    is_small = picture is not None and picture.at is not None and len(picture.jobs) <= MAX_EMBEDDED_JOBS
+    return {
+        "picture": picture,
+        "data": live_text(picture, None) if picture is not None and is_small else "",
+        "plain_jobs": [] if picture is None else list(picture.jobs.values())[:PLAIN_JOBS],
+        "sights": list(ItemSight),
+    }
 
 
 @blueprint.get("/map/table")
@@ -105,7 +113,7 @@ def item() -> ResponseReturnValue:
         abort(404)
     runs, fault = _last_runs(cell)
     values = {"cell": cell, "runs": runs, "history_fault": fault}
-    return page_or_part("map/item.html", "map/_item.html", **values)
+    return page_or_part("map/item.html", "map/_item.html", values)
 
 
 def _last_runs(cell: Cell) -> tuple[tuple[RunRow, ...], str]:

@@ -12,8 +12,9 @@ from console.context import context
 from console.map_view import tiles
 from console.need import needs
 from console.need_text import need_words
+from console.once import once
+from console.part import page_or_part
 from console.role import role
-from console.view import page_or_part
 from shardsched.errors import HistoryUnavailableError
 from shardsched.history.figure import Metric
 from shardsched.people.audit import AuditEntry, AuditFilter
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from flask.typing import ResponseReturnValue
 
+    from console.need import Need
     from shardsched.admin.live_value import Picture
     from shardsched.history.figure import Sum
 
@@ -55,17 +57,18 @@ RANGES = {
 def index() -> ResponseReturnValue:
     """Show it."""
     picture = context().fleet.sight().picture
-    values: dict[str, Any] = {"picture": picture, "tiles": None, "words": need_words}
+    values: dict[str, Any] = {"tiles": None, "words": need_words}
     if picture is not None and picture.at is not None:
-        found = needs(picture, context().clock.now())
+        found = _needs(picture)
         values |= {
             "tiles": tiles(picture),
             "needs": found[:SHOWN_NEEDS],
             "more_needs": max(len(found) - SHOWN_NEEDS, 0),
             "fires": next_fires(picture),
         }
-    values |= {"ranges": RANGES, "wanted": _range_name(), **_past()}
-    return page_or_part("overview/index.html", "overview/_part.html", **values)
+    values |= _past()
+    choices = {"ranges": RANGES, "wanted": _range_name()}
+    return page_or_part("overview/index.html", "overview/_part.html", values, lambda: choices)
 
 
 def _range_name() -> str:
@@ -73,6 +76,12 @@ def _range_name() -> str:
     return wanted if wanted in RANGES else next(iter(RANGES))
 
 
+@once
+def _needs(picture: Picture) -> list[Need]:
+    return needs(picture, picture.at) if picture.at else []
+
+
+@once
 def next_fires(picture: Picture) -> list[tuple[datetime, str]]:
     """Return the next fires of all jobs, and the jobs."""
     coming = ((job.status.next_fire, name) for name, job in picture.jobs.items() if job.status.next_fire is not None)
@@ -93,8 +102,7 @@ def _past() -> dict[str, Any]:
 def _changes() -> list[AuditEntry]:
     """Return the last changes of jobs and executors by people; those of users are for admins only."""
     audit = context().people.audit
-    found = [one for kind in ("job", "executor") for one in audit.page(AuditFilter(kind=kind), limit=SHOWN_CHANGES)]
-    return sorted(found, key=lambda one: -one.id)[:SHOWN_CHANGES]
+    return list(audit.page(AuditFilter(kinds=frozenset({"job", "executor"})), limit=SHOWN_CHANGES))
 
 
 @blueprint.get("/overview/runs")

@@ -10,10 +10,10 @@ from flask import Blueprint, Response, request
 
 from console import limit, statistics_view
 from console.label import RANKINGS
+from console.part import page_or_part
 from console.role import role
 from console.statistics_view import RANGES, USUAL
 from console.table_text import cell_text
-from console.view import page_or_part
 from shardsched.errors import HistoryError
 from shardsched.history.figure import Metric, Ranked, Ranking
 
@@ -37,15 +37,8 @@ def index() -> ResponseReturnValue:
         values = _figures() | {"fault": ""}
     except HistoryError as error:
         values["fault"] = str(error)
-    return page_or_part(
-        "statistics/index.html",
-        "statistics/_part.html",
-        **values,
-        ranges=RANGES,
-        chosen=_chosen(),
-        of=_of(),
-        rankings_text=RANKINGS,
-    )
+    values |= {"chosen": _chosen(), "of": _of(), "rankings_text": RANKINGS}
+    return page_or_part("statistics/index.html", "statistics/_part.html", values, lambda: {"ranges": RANGES})
 
 
 @blueprint.get("/statistics/export.csv")

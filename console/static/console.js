@@ -177,5 +177,6 @@ document.addEventListener("keydown", (event) => {
   if (event.key in moves) move(moves[event.key]);
   else if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
 });
+if (!chip) sessionStorage.clear(); // nobody is signed in: what was seen is not left to the next
 window.shell = { toast, answered, isHeld };
 showLive();

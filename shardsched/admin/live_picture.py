@@ -59,7 +59,9 @@ def next_picture(before: Picture, jobs: Mapping[str, SeenJob], touched: set[str]
 
 
 def _job(name: str, before: Picture, seen: SeenJob, crew: Crew, number: int, now: datetime) -> LiveJob:
-    status = job_status(seen.entry, crew.fleet, seen.views, now)
+    known, status = before.jobs.get(name), job_status(seen.entry, crew.fleet, seen.views, now)
+    if known is not None and known.status == status:
+        status = known.status  # the same object, so that whoever shows it need not compare it
     config = seen.entry.config
     disabled = frozenset(config.disabled_items if config is not None else ())
     items = [item for item in status.items if item.item < item_count(seen.entry)]
@@ -74,7 +76,7 @@ def _job(name: str, before: Picture, seen: SeenJob, crew: Crew, number: int, now
         for one in items
     )
     owners = tuple(crew.numbers.get(_who(one) or "", 0) for one in items)
-    text, known = job_text(status, sights, owners), before.jobs.get(name)
+    text = job_text(status, sights, owners)
     changed = known.changed if known is not None and known.text == text else number
     return LiveJob(changed=changed, status=status, sights=sights, owners=owners, text=text, counts=Counter(sights))
 

@@ -62,7 +62,7 @@ class ItemSight(StrEnum):
     @property
     def is_problem(self) -> bool:
         """Whether somebody should look at it."""
-        return self in _PROBLEMS
+        return self in PROBLEMS
 
 
 _LETTERS = {
@@ -83,7 +83,7 @@ _LETTERS = {
     ItemSight.UNREAD: "n",
 }
 _RUNNING = frozenset({ItemSight.RUNNING, ItemSight.FAILOVER})
-_PROBLEMS = frozenset(
+PROBLEMS = frozenset(
     {
         ItemSight.FAILED,
         ItemSight.LOST,
@@ -94,6 +94,7 @@ _PROBLEMS = frozenset(
         ItemSight.UNREADABLE,
     }
 )
+"""What somebody should look at."""
 _AFTER = {
     ItemState.DONE: ItemSight.DONE,
     ItemState.FAILED: ItemSight.FAILED,

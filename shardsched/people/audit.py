@@ -77,6 +77,8 @@ class AuditFilter:
     """Its code, or the part before the dot."""
     kind: str = ""
     """Of which kind of object."""
+    kinds: frozenset[str] = frozenset()
+    """Of which kinds of objects."""
     object: str = ""
     """Of which object."""
     result: str = ""
@@ -145,6 +147,8 @@ class Audit:
 def _conditions(wanted: AuditFilter) -> list[Any]:
     fields = ("actor", "kind", "object", "result")
     found: list[Any] = [AUDIT.c[field] == value for field in fields if (value := getattr(wanted, field))]
+    if wanted.kinds:
+        found.append(AUDIT.c.kind.in_(sorted(wanted.kinds)))
     if "." in wanted.action:
         found.append(AUDIT.c.action == wanted.action)
     elif wanted.action:

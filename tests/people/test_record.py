@@ -167,6 +167,7 @@ def test_audit_is_filtered(people: People, clock: FakeClock) -> None:
     assert actions(AuditFilter(action="job.pause")) == ["job.pause"]
     assert actions(AuditFilter(action="%")) == []
     assert actions(AuditFilter(result="refused", kind="user", object="x")) == ["user.create"]
+    assert actions(AuditFilter(kinds=frozenset({"user", "session"}))) == ["user.create"]
     assert actions(AuditFilter(since=begin + timedelta(seconds=60), until=begin + timedelta(seconds=120))) == [
         "user.create"
     ]
