@@ -16,13 +16,13 @@ const relative = new Intl.RelativeTimeFormat(root.dataset.language, { style: "sh
 const clock = new Intl.DateTimeFormat(root.dataset.language, { timeStyle: "medium" });
 
 // What comes from the server.
-function apply(doc) {
+function apply(doc, isLate = false) {
   const start = performance.now();
-  take(doc);
+  take(doc, isLate);
   performance.clearMeasures("map");
   performance.measure("map", { start, end: performance.now() });
 }
-function take(doc) {
+function take(doc, isLate) {
   fleet.version = doc.version;
   Object.assign(fleet.words, doc.words);
   if (doc.executors) fleet.executors = new Map(doc.executors.map((one) => [one.number, one]));
@@ -36,7 +36,7 @@ function take(doc) {
     job.counts = letters(job.items);
     job.problem = job.state === "held" || job.state === "unowned" || Object.keys(job.counts).some((letter) => texts.sights[letter].problem);
     count(job, 1);
-    job.moved = moved(before.get(job.name), job);
+    job.moved = isLate ? NOWHERE : moved(before.get(job.name), job);
     fleet.jobs.set(job.name, job);
   }
   if (isNewList) fleet.names = [...fleet.jobs.keys()];
@@ -221,7 +221,7 @@ function title(row, job, index) {
   resume.hidden = job.state !== "paused";
 }
 function tick(row, job) {
-  const left = job.next_fire === null ? NaN : job.next_fire - Date.now() / 1000;
+  const left = job.next_fire === null ? NaN : job.next_fire - window.shell.now() / 1000;
   const [size, unit] = left < 90 ? [1, "second"] : left < 5400 ? [60, "minute"] : left < 129600 ? [3600, "hour"] : [86400, "day"];
   const next = Number.isNaN(left) ? texts.never : left <= 0 ? texts.now : relative.format(Math.round(left / size), unit);
   if (row.next.textContent !== next) row.next.textContent = next;
@@ -353,6 +353,24 @@ new ResizeObserver(() => layout()).observe(root);
 new MutationObserver(() => { readColours(); paint(); }).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
 setInterval(() => { if (!document.hidden) { render(); paint(); } }, 1000);
 
+// What was seen last is kept with the window, so that the next visit asks only for what has changed since.
+const KEPT = `map ${root?.dataset.language}`;
+function keepSeen() {
+  const { version, jobs, executors, words } = fleet;
+  const lean = [...jobs.values()].map(({ counts, moved, problem, ...job }) => job);
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify({ version, jobs: lean, executors: [...executors.values()], words, full: true, removed: [] }));
+  } catch { sessionStorage.removeItem(KEPT); }
+}
+let isKept = false;
+function seenLast() {
+  try {
+    const seen = JSON.parse(sessionStorage.getItem(KEPT));
+    isKept = Boolean(seen);
+    return seen;
+  } catch { return null; }
+}
+
 // Live.
 async function poll() {
   if (!window.shell.isHeld() || !fleet.version) {
@@ -360,7 +378,8 @@ async function poll() {
       const answer = await fetch(`${root.dataset.live}?since=${encodeURIComponent(fleet.version)}`);
       window.shell.answered(answer.status < 500);
       if (answer.redirected || answer.status === 401) { location.reload(); return; }
-      if (answer.status === 200) apply(await answer.json());
+      if (answer.status === 200) apply(await answer.json(), isKept);
+      isKept = false;
     } catch { window.shell.answered(false); }
   }
   setTimeout(poll, POLL_MS);
@@ -377,9 +396,10 @@ if (root) {
   root.hidden = false;
   for (const letter of query.get("items") || "") { const button = $(`[data-sight="${CSS.escape(letter)}"]`); if (button) { press(button, true); button.hidden = false; } }
   readColours();
-  const data = json("map-data");
+  const given = json("map-data"), data = given || seenLast();
   if (data) apply(data); else layout();
   mark();
+  if (!given) addEventListener("pagehide", () => fleet.version && keepSeen());
   poll();
   rates();
 }

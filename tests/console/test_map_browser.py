@@ -98,6 +98,32 @@ def test_filters_choose_the_jobs_and_stay_in_the_address(site: Site, troupe: Tro
     expect(page.locator("#chart-table td").first).to_be_visible()
 
 
+def test_next_visit_asks_for_what_has_changed(site: Site, troupe: Troupe, window: Window) -> None:
+    """Of a large fleet, whose state is not in the page; what was kept goes when nobody is signed in."""
+    for number in range(201):
+        troupe.job(f"job-{number}", {"crawler-a": (0,)})
+    page, asked = window.page, list[str]()
+    page.on("request", lambda request: asked.append(request.url) if "/live" in request.url else None)
+    window.sign_in(site.user("viewer").name, PASSWORD)
+    page.goto("/map")
+    expect(page.get_by_text("204 of 204 jobs")).to_be_visible()
+    page.goto("/profile")
+    troupe.admin.jobs.pause("alone")
+    asked.clear()
+    with page.expect_response(lambda answer: "/live" in answer.url) as first:
+        page.goto("/map")
+    change = first.value.json()
+    assert asked[0].partition("since=")[2]
+    assert not change["full"]
+    assert len(change["jobs"]) < 5
+    expect(page.get_by_text("204 of 204 jobs")).to_be_visible()
+    expect(page.locator(".map-body .is-paused")).to_have_count(1)
+    expect(page.locator(".map-body .is-moved")).to_have_count(0)
+    page.context.clear_cookies()
+    page.goto("/login")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
 @pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("zh-CN", "dark")])
 def test_pages_are_accessible(site: Site, troupe: Troupe, browser: Browser, language: str, theme: str) -> None:
     """Also with names that are HTML, with the drawer open, and coloured by executor."""
