@@ -21,6 +21,7 @@ from console.job_rate import Rates
 from console.limit import init_limits
 from console.load_ring import LoadRing
 from console.locale import init_locale
+from console.once import Lately
 from console.page import init_pages
 from console.password import Passwords
 from console.problem import init_problems
@@ -89,6 +90,7 @@ def create_app(
         loads=LoadRing(fleet, clock),
         jobs=JobIndex(),
         rates=Rates(history, clock),
+        lately=Lately(clock),
         clock=clock,
         passwords=passwords or Passwords(),
         setup_code=SetupCode(clock),

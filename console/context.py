@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from console.job_list import JobIndex
     from console.job_rate import Rates
     from console.load_ring import LoadRing
+    from console.once import Lately
     from console.password import Passwords
     from console.setting import ConsoleSettings
     from console.setup_code import SetupCode
@@ -46,6 +47,8 @@ class Context:
     """The jobs as lists show them."""
     rates: Rates
     """How often their runs went well."""
+    lately: Lately
+    """What the history said a moment ago."""
     clock: Clock
     """What time it is."""
     passwords: Passwords

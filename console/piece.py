@@ -109,7 +109,8 @@ def button(text: str = "", icon_name: str = "", kind: str = "", why: str = "", *
         off = f' aria-disabled="true" aria-describedby="{mark}"'
         note = f'<span class="only-read" id="{mark}">{safe(why)}</span>'
     drawing = icon(icon_name) if icon_name else ""
-    start = f'<button class="{safe(classes)}" type="{safe(element)}"{attributes(given)}{named}{off}>'
+    more = attributes(given) if given else ""
+    start = f'<button class="{classes}" type="{element}"{more}{named}{off}>'
     return _made(f"{start}{drawing}{safe(text)}</button>{note}")
 
 
@@ -127,7 +128,9 @@ def act(address: str, text: str, icon_name: str = "", kind: str = "", why: str =
     """
     confirm, confirm_name = given.pop("confirm", ""), given.pop("confirm_name", "")
     label = given.pop("label", "")
-    question = attributes({"data_confirm": confirm or None, "data_confirm_name": confirm_name or None})
+    question = f' data-confirm="{safe(confirm)}"' if confirm else ""
+    if confirm_name:
+        question += f' data-confirm-name="{safe(confirm_name)}"'
     sent = {"confirm": "", **given} if confirm_name else given
     fields = "".join([_hidden(name, value) for name, value in sent.items()])
     start = f'<form method="post" action="{safe(address)}" class="d-inline"{question}>'

@@ -118,7 +118,7 @@ def rankings(of: Ranked, since: datetime) -> dict[Ranking, tuple[Standing, ...]]
     Raises:
         HistoryError: No answer.
     """
-    return {by: ranking(by, of, MAX_RANKED, since) for by in Ranking}
+    return context().history.tops(of, MAX_RANKED, since)
 
 
 def ranking(by: Ranking, of: Ranked, count: int, since: datetime) -> tuple[Standing, ...]:

@@ -92,7 +92,7 @@ def _past() -> dict[str, Any]:
     """Return what the history database says; it may be away, and the rest is shown all the same."""
     parts = context()
     try:
-        day: Sum | None = parts.history.summary(since=parts.clock.now() - _DAY)
+        day: Sum | None = parts.lately.get("day", lambda: parts.history.summary(since=parts.clock.now() - _DAY))
         changes = _changes()
     except HistoryUnavailableError:
         return {"day": None, "changes": [], "is_history_away": True}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Blueprint, Response, request
 
 from console import limit, statistics_view
+from console.context import context
 from console.label import RANKINGS
 from console.part import page_or_part
 from console.role import role
@@ -34,7 +35,8 @@ def index() -> ResponseReturnValue:
     """Show success, durations, and who leads in failing, being slow and being busy."""
     values: dict[str, Any] = {"figures": None, "fault": ""}
     try:
-        values = _figures() | {"fault": ""}
+        job = request.args.get("job", "").strip() or None
+        values = context().lately.get(("statistics", _chosen(), _of(), job), lambda: _figures(job)) | {"fault": ""}
     except HistoryError as error:
         values["fault"] = str(error)
     values |= {"chosen": _chosen(), "of": _of(), "rankings_text": RANKINGS}
@@ -60,8 +62,8 @@ def export() -> ResponseReturnValue:
     return Response(text.getvalue(), mimetype="text/csv", headers=headers)
 
 
-def _figures() -> dict[str, Any]:
-    wanted, job = RANGES[_chosen()], request.args.get("job", "").strip() or None
+def _figures(job: str | None) -> dict[str, Any]:
+    wanted = RANGES[_chosen()]
     found = statistics_view.summary(wanted.span, job)
     good, bad = (statistics_view.points(metric, wanted, job) for metric in (Metric.RUNS, Metric.FAILED))
     fast, slow = (statistics_view.points(metric, wanted, job) for metric in (Metric.P50_S, Metric.P95_S))

@@ -10,6 +10,7 @@ from shardsched.clock import SYSTEM_CLOCK
 from shardsched.history import statistic
 from shardsched.history.column import event_row, microseconds, run_row
 from shardsched.history.engine import Database
+from shardsched.history.figure import Ranking
 from shardsched.history.filter import EVENT_ORDER, RUN_ORDER, RUNNING, EventFilter, RunFilter, event_lanes, run_lanes
 from shardsched.history.page import Page, find
 from shardsched.history.table import RUNS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Select
 
     from shardsched.clock import Clock
-    from shardsched.history.figure import Metric, Point, Ranked, Ranking, Standing, Sum
+    from shardsched.history.figure import Metric, Point, Ranked, Standing, Sum
     from shardsched.history.row import EventRow, RunRow
 
 CONNECTION_COUNT = 4
@@ -190,6 +191,13 @@ class History:
         """
         with self.database.reading() as connection:
             return statistic.top(connection, self._namespace, since, self._clock.now(), by, of, n)
+
+    def tops(self, of: Ranked, n: int, since: datetime) -> dict[Ranking, tuple[Standing, ...]]:
+        """Return what `top` does for each of the rankings, at the cost of one."""
+        with self.database.reading() as connection:
+            now = self._clock.now()
+            sums = statistic.totals(connection, self._namespace, since, now, of, with_slots=True)
+        return {by: statistic.ranked(sums, by, n) for by in Ranking}
 
     def close(self) -> None:
         """Close the connections."""

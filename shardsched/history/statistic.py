@@ -15,7 +15,7 @@ from shardsched.history.rollup import ALL_JOBS, DAY_US, HOUR_US, MINUTE_US
 from shardsched.history.table import DAYS, HOURS, MINUTES, SLOTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from sqlalchemy import ColumnElement, Connection, Table
@@ -100,10 +100,14 @@ def top(
     connection: Connection, namespace: str, since: datetime, now: datetime, by: Ranking, of: Ranked, count: int
 ) -> tuple[Standing, ...]:
     """Return the jobs or executors that lead a ranking of the runs that ended since then."""
-    sums = totals(connection, namespace, since, now, of, with_slots=by is Ranking.SLOW)
+    return ranked(totals(connection, namespace, since, now, of, with_slots=by is Ranking.SLOW), by, count)
+
+
+def ranked(sums: Mapping[str, Sum], by: Ranking, count: int) -> tuple[Standing, ...]:
+    """Return those that lead a ranking."""
     standings = [Standing(name=name, value=by.of(total), total=total) for name, total in sums.items()]
-    ranked = sorted((one for one in standings if one.value > 0), key=lambda one: (-one.value, one.name))
-    return tuple(ranked[:count])
+    found = sorted((one for one in standings if one.value > 0), key=lambda one: (-one.value, one.name))
+    return tuple(found[:count])
 
 
 class _Span(NamedTuple):
