@@ -34,5 +34,12 @@ def local_address(given: str | None) -> str:
     """Return an address of this console, ``/`` if another site's or none is given: nobody is sent elsewhere."""
     if not given or not given.startswith("/") or given.startswith("//") or "\\" in given or not given.isprintable():
         return "/"
-    parts = urlsplit(given)
-    return given if not parts.scheme and not parts.netloc else "/"
+    return given
+
+
+def path_of(address: str) -> str:
+    """Return an address without its site; empty if it cannot be read."""
+    try:
+        return urlsplit(address)._replace(scheme="", netloc="").geturl()
+    except ValueError:
+        return ""

@@ -43,8 +43,8 @@ def _named_user() -> str:
 
 
 def is_failure(response: Response) -> bool:
-    """Whether an answer counts as a failed try: all but the redirect after success."""
-    return response.status_code != 302
+    """Whether an answer counts as a failed try."""
+    return response.status_code >= 400
 
 
 limiter = Limiter(address, storage_uri="memory://", strategy="moving-window", headers_enabled=False)
@@ -57,6 +57,22 @@ def limit_login(view: Callable[..., Any]) -> Callable[..., Any]:
     by_address = limiter.limit(LOGIN_PER_ADDRESS, key_func=address, methods=["POST"], deduct_when=is_failure)
     limited: Callable[..., Any] = by_address(by_user(view))
     return limited
+
+
+def limit_password(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Limit failed tries to give one's own password, all ways of giving it together.
+
+    Whoever found an open browser, or a token, is not to try one password after the other.
+    """
+    for limit, key in ((LOGIN_PER_USER, _signed_in_user), (LOGIN_PER_ADDRESS, address)):
+        shared = limiter.shared_limit(limit, scope="password", key_func=key, methods=["POST"], deduct_when=is_failure)
+        view = shared(view)
+    return view
+
+
+def _signed_in_user() -> str:
+    found = actor_or_none()
+    return str(found.user.id) if found else "nobody"
 
 
 def limit_setup(view: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from flask import request
 
 LAST = 100_000
+MAX_ID = 2**31 - 1
+"""Greatest number in an address: not every database takes more, and nothing has so many."""
 
 
 def page_number() -> int:

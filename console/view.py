@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
 
 from flask import current_app, flash, g, get_flashed_messages, request
 from markupsafe import Markup
@@ -89,11 +90,17 @@ def needs_proof() -> bool:
     return who is not None and who.session is not None and not who.session.is_proved(context().clock.now())
 
 
-def with_query(**changes: Any) -> str:
-    """Return the present address with some parameters of its query changed, or left out when None or empty."""
-    query: dict[str, Any] = {**(request.view_args or {}), **request.args.to_dict(), **changes}
+def with_query(path: str = "", /, **changes: Any) -> str:
+    """Return the present address with some parameters of its query changed, or left out when None or empty.
+
+    Args:
+        path: Another path that takes the same query.
+        **changes: The parameters.
+    """
+    query: dict[str, Any] = {**request.args.to_dict(), **changes}
     given = {name: value for name, value in query.items() if value not in {None, ""}}
-    return url_for(request.endpoint or "home.index", **given)
+    # Not by `url_for`: it takes some names for orders, such as to lead elsewhere, and whoever made the link chose them.
+    return (path or quote(request.script_root + request.path, safe="/:@")) + (f"?{urlencode(given)}" if given else "")
 
 
 def here() -> str:

@@ -25,6 +25,7 @@ from console.api.job_command_schema import (
 from console.context import context
 from console.job_list import item_code
 from console.job_revision import restorable, tag_of
+from console.page_number import MAX_ID
 from console.role import role
 from shardsched.errors import ItemParameterError, JobNotFoundError, NotFoundError
 
@@ -192,7 +193,7 @@ class Revisions(MethodView):
         return {"items": [_revision(one) for one in shown], "next": next_cursor}
 
 
-@blueprint.route("/jobs/<string:name>/revisions/<int(max=2147483647):number>/restore")
+@blueprint.route(f"/jobs/<string:name>/revisions/<int(max={MAX_ID}):number>/restore")
 class Restore(MethodView):
     """Going back to a revision."""
 

@@ -12,6 +12,7 @@ from console.api.base import resource
 from console.api.schema import ROLE
 from console.api.token import NewTokenSchema, TokenListSchema, TokenSchema
 from console.context import actor, context
+from console.limit import limit_password
 from console.role import role
 from console.sign_in import begin_sign_in
 from shardsched.people.role import Role
@@ -69,6 +70,7 @@ class Me(MethodView):
 class Password(MethodView):
     """One's password."""
 
+    @limit_password
     @blueprint.arguments(PasswordSchema)
     @blueprint.response(204)
     @role("viewer")

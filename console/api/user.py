@@ -12,6 +12,7 @@ from console import account
 from console.api.base import idempotent, resource
 from console.api.schema import ROLE
 from console.context import context
+from console.page_number import MAX_ID
 from console.role import role
 from shardsched.people.role import Role
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 blueprint = resource("users", "Users of the console")
 
 _PASSWORD_LENGTH = validate.Length(max=1000)
-_MAX_ID = 2**31
 
 
 class UserSchema(Schema):
@@ -78,7 +78,7 @@ class Users(MethodView):
         return user, 201, {"Location": url_for("api_users.One", user_id=user.id)}
 
 
-@blueprint.route(f"/users/<int(max={_MAX_ID}):user_id>")
+@blueprint.route(f"/users/<int(max={MAX_ID}):user_id>")
 class One(MethodView):
     """One user."""
 

@@ -14,6 +14,7 @@ from console import limit
 from console.context import context
 from console.label import ACTIONS, RESULTS
 from console.locale import zone
+from console.page_number import MAX_ID
 from console.part import page_or_part
 from console.role import role
 from console.table_text import cell_text
@@ -47,7 +48,7 @@ def index() -> ResponseReturnValue:
     return page_or_part("audit/index.html", "audit/_part.html", values, lambda: choices)
 
 
-@blueprint.get("/audit/<int:entry_id>")
+@blueprint.get(f"/audit/<int(max={MAX_ID}):entry_id>")
 @role("admin")
 def show(entry_id: int) -> ResponseReturnValue:
     """Show one entry with what changed."""
@@ -76,20 +77,19 @@ def export() -> ResponseReturnValue:
 def wanted_entries() -> AuditFilter:
     """Return the filter in the address."""
     args = request.args
-    until = _day(args.get("until", ""))
     return AuditFilter(
         actor=args.get("actor", "").strip(),
         action=args.get("action", "").strip(),
         object=args.get("object", "").strip(),
         result=args.get("result", "").strip(),
         since=_day(args.get("since", "")),
-        until=until + timedelta(days=1) if until else None,
+        until=_day(args.get("until", ""), days=1),
     )
 
 
-def _day(text: str) -> datetime | None:
-    """Return the beginning of a day in the viewer's zone, None if it is none."""
+def _day(text: str, *, days: int = 0) -> datetime | None:
+    """Return the beginning of a day in the viewer's zone, or of one so many days later; None if it is none."""
     try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=zone())
-    except ValueError:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=zone()) + timedelta(days=days)
+    except (ValueError, OverflowError):
         return None

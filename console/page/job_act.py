@@ -9,6 +9,7 @@ from flask import redirect, render_template, request, url_for
 from console import job_action, job_view
 from console.form import local_address
 from console.page.job import blueprint, seen_job
+from console.page_number import MAX_ID
 from console.role import role
 from console.text import gettext as _
 from console.text import ngettext as _n
@@ -115,7 +116,7 @@ def reset(name: str) -> ResponseReturnValue:
     return _back(name)
 
 
-@blueprint.post("/jobs/<name>/items/<int:item>/disable")
+@blueprint.post(f"/jobs/<name>/items/<int(max={MAX_ID}):item>/disable")
 @role("operator")
 def disable_item(name: str, item: int) -> ResponseReturnValue:
     """Have one item start nothing."""
@@ -127,7 +128,7 @@ def disable_item(name: str, item: int) -> ResponseReturnValue:
     return _back(name)
 
 
-@blueprint.post("/jobs/<name>/items/<int:item>/enable")
+@blueprint.post(f"/jobs/<name>/items/<int(max={MAX_ID}):item>/enable")
 @role("operator")
 def enable_item(name: str, item: int) -> ResponseReturnValue:
     """Have a disabled item start again."""

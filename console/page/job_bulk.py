@@ -11,6 +11,7 @@ from console import job_action, job_bulk, job_view
 from console.context import context
 from console.job_list import Wanted
 from console.page.job import blueprint
+from console.page_number import MAX_ID
 from console.role import role
 from console.text import gettext as _
 from console.text import ngettext as _n
@@ -53,7 +54,7 @@ def bulk_delete() -> ResponseReturnValue:
     return _done("delete", names)
 
 
-@blueprint.post("/jobs:bulk/<int:entry_id>/undo")
+@blueprint.post(f"/jobs:bulk/<int(max={MAX_ID}):entry_id>/undo")
 @role("operator")
 def bulk_undo(entry_id: int) -> ResponseReturnValue:
     """Resume what a bulk action has paused just now."""

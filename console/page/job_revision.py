@@ -10,6 +10,7 @@ from console import job_action, job_view
 from console.context import context
 from console.job_revision import restorable, shown_settings, tag_of
 from console.page.job import blueprint
+from console.page_number import MAX_ID
 from console.role import role
 from console.text import gettext as _
 from console.view import PAGE_SIZE, toast
@@ -46,7 +47,7 @@ def revisions(name: str) -> ResponseReturnValue:
     )
 
 
-@blueprint.get("/jobs/<name>/revisions/<int:number>")
+@blueprint.get(f"/jobs/<name>/revisions/<int(max={MAX_ID}):number>")
 @role("viewer")
 def revision(name: str, number: int) -> ResponseReturnValue:
     """Show one, against the one before it or against what is stored now."""
@@ -74,7 +75,7 @@ def revision(name: str, number: int) -> ResponseReturnValue:
     )
 
 
-@blueprint.post("/jobs/<name>/revisions/<int:number>/restore")
+@blueprint.post(f"/jobs/<name>/revisions/<int(max={MAX_ID}):number>/restore")
 @role("operator")
 def restore(name: str, number: int) -> ResponseReturnValue:
     """Have the job be again as it was; that is a new revision."""

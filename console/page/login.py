@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from flask import Blueprint, redirect, render_template, request, url_for
 
 from console.account import authenticate, confirm_password
 from console.context import actor, actor_or_none
-from console.form import local_address
-from console.limit import limit_login
+from console.form import local_address, path_of
+from console.limit import limit_login, limit_password
 from console.role import role
 from console.sign_in import begin_sign_in, end_sign_in
 from console.text import gettext as _
@@ -53,12 +52,11 @@ def logout() -> ResponseReturnValue:
 
 
 @blueprint.route("/login/proof", methods=["GET", "POST"])
-@limit_login
+@limit_password
 @role("viewer")
 def proof() -> ResponseReturnValue:
     """Ask for the password again, before what is dangerous."""
-    given = urlsplit(request.values.get("next", ""))
-    wanted = local_address(given._replace(scheme="", netloc="").geturl())
+    wanted = local_address(path_of(request.values.get("next", "")))
     if request.method != "POST":
         return render_template("proof.html", wanted=wanted, fault="")
     if not confirm_password(request.form.get("password", "")[:1000]):

@@ -10,6 +10,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from console import account
 from console.context import actor, context
 from console.form import faults_of
+from console.limit import limit_password
 from console.role import role
 from console.sign_in import begin_sign_in, end_sign_in
 from console.text import gettext as _
@@ -60,6 +61,7 @@ def preferences() -> ResponseReturnValue:
 
 
 @blueprint.post("/profile/password")
+@limit_password
 @role("viewer")
 def password() -> ResponseReturnValue:
     """Change the password; this browser stays signed in, all others do not."""

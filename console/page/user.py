@@ -9,7 +9,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from console import account
 from console.context import actor, context
 from console.form import faults_of
-from console.page_number import Pager, page_number
+from console.page_number import MAX_ID, Pager, page_number
 from console.role import role
 from console.text import gettext as _
 from console.view import PAGE_SIZE, toast
@@ -52,7 +52,7 @@ def create() -> ResponseReturnValue:
     return render_template("user/new.html", values=values, faults=faults), 422 if faults else 200
 
 
-@blueprint.route("/users/<int:user_id>", methods=["GET", "POST"])
+@blueprint.route(f"/users/<int(max={MAX_ID}):user_id>", methods=["GET", "POST"])
 @role("admin", proof=True)
 def edit(user_id: int) -> ResponseReturnValue:
     """Change a role or a password."""
@@ -72,7 +72,7 @@ def edit(user_id: int) -> ResponseReturnValue:
     return redirect(url_for("user.index") if actor().user.id != user_id else url_for("login.index"))
 
 
-@blueprint.post("/users/<int:user_id>/delete")
+@blueprint.post(f"/users/<int(max={MAX_ID}):user_id>/delete")
 @role("admin", proof=True)
 def delete(user_id: int) -> ResponseReturnValue:
     """Remove one, if their name was typed."""
