@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, jsonify, request
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 blueprint = Blueprint("health", __name__)
 
+_PORT = re.compile(r":\d*$")
 _PROXY_HEADERS = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
 
 
@@ -53,10 +55,22 @@ def metrics() -> ResponseReturnValue:
 
     What comes through a proxy comes from elsewhere, whatever its address is.
     """
-    is_local = request.remote_addr in {"127.0.0.1", "::1"} and not any(h in request.headers for h in _PROXY_HEADERS)
-    if not is_local and actor_or_none() is None:
+    if not _is_local() and actor_or_none() is None:
         raise Unauthorized
     recent: Sum | None = None
     with contextlib.suppress(HistoryError):
         recent = context().history.summary(since=context().clock.now() - RECENT)
     return Response(generate_latest(fleet_metrics(context().fleet.sight(), recent)), content_type=CONTENT_TYPE_LATEST)
+
+
+def _is_local() -> bool:
+    """Whether a program on this machine asks, for this machine.
+
+    A page of another site that has its own name lead here reads what the browser may read: it asks by that name.
+    """
+    name = _PORT.sub("", request.host)
+    return (
+        request.remote_addr in {"127.0.0.1", "::1"}
+        and name in {"localhost", "127.0.0.1", "[::1]"}
+        and not any(header in request.headers for header in _PROXY_HEADERS)
+    )
