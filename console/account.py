@@ -5,6 +5,7 @@ Nothing here knows of pages; all of it needs a request, for who asks.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from console.actor import ForbiddenError
@@ -111,9 +112,9 @@ def create_user(name: str, role: Role, password: str) -> User:
     Raises:
         AccountError: The name or the password is refused.
         AccountConflictError: The name is taken.
-        ForbiddenError: Who asks is no admin.
+        ForbiddenError: Who asks is no admin, or their token is for some jobs only.
     """
-    actor().require(Role.ADMIN)
+    actor().require_all(Role.ADMIN)
     check_password(password, name)
     with audited("user.create", "user", name) as deed:
         user = context().people.users.create(name, role, context().passwords.hash(password))
@@ -130,8 +131,9 @@ def change_user(
         AccountError: The password is refused.
         AccountConflictError: They were changed meanwhile, or nobody would be admin any more.
         AccountNotFoundError: There is no such user.
-        ForbiddenError: Who asks is no admin.
+        ForbiddenError: Who asks is no admin, or their token is for some jobs only.
     """
+    actor().require_all(Role.ADMIN)
     before = find_user(user_id)
     changes: dict[str, Any] = {}
     if role is not None and role is not before.role:
@@ -154,8 +156,9 @@ def delete_user(user_id: int, *, expected_version: int | None = None) -> User:
     Raises:
         AccountConflictError: They were changed meanwhile, or nobody would be admin any more.
         AccountNotFoundError: There is no such user.
-        ForbiddenError: Who asks is no admin.
+        ForbiddenError: Who asks is no admin, or their token is for some jobs only.
     """
+    actor().require_all(Role.ADMIN)
     before = find_user(user_id)
     with audited("user.delete", "user", before.name, before=user_document(before)):
         return context().people.users.delete(user_id, expected_version=expected_version)
@@ -194,13 +197,16 @@ def create_token(name: str, role: Role, days: int = DEFAULT_DAYS, scope: str = "
     """Make a token of who asks, and return its secret too.
 
     Raises:
-        AccountError: Something of it is refused.
+        AccountError: Something of it is refused, or it would outlive the token with which it is made.
         ForbiddenError: Who asks uses a token that may less.
     """
     who = actor()
     who.require(role)
-    if who.token is not None and who.token.scope != scope:
-        raise ForbiddenError("scope")
+    if who.token is not None:
+        if who.token.scope != scope:
+            raise ForbiddenError("scope")
+        if context().clock.now() + timedelta(days=days) > who.token.expires_at:
+            raise AccountError("a token ends no later than the one it is made with; give fewer days", field="days")
     with audited("token.create", "token", name) as deed:
         secret, token = context().people.tokens.create(who.user, name, role, days=days, scope=scope)
         deed.after = token_document(token)

@@ -23,9 +23,7 @@ class ForbiddenError(ShardschedError):
     """
 
     def __init__(self, code: str, needed: Role | None = None) -> None:
-        super().__init__(
-            {"scope": "the token's scope does not have this job"}.get(code, f"this needs the {needed} role")
-        )
+        super().__init__({"scope": "the token's scope does not have this"}.get(code, f"this needs the {needed} role"))
         self.code = code
         self.needed = needed
 
@@ -67,6 +65,16 @@ class Actor:
         """
         if not self.may(role):
             raise ForbiddenError("role", role)
+
+    def require_all(self, role: Role) -> None:
+        """Refuse what concerns more than single jobs, to a token that has some jobs only.
+
+        Raises:
+            ForbiddenError: Their role is less, or their token has a scope.
+        """
+        self.require(role)
+        if self.token is not None and self.token.scope:
+            raise ForbiddenError("scope")
 
     def require_job(self, job: str, role: Role = Role.OPERATOR) -> None:
         """Refuse to change a job that they may not.

@@ -45,7 +45,7 @@ def drain(name: str, *, now: bool = False, reason: str = "") -> bool:
         ForbiddenError: Not for them.
         RegistryUnavailableError: No answer.
     """
-    actor().require(Role.OPERATOR)
+    actor().require_all(Role.OPERATOR)
     admin = context().fleet.admin()
     action = "executor.failover" if now else "executor.drain"
     with audited(action, "executor", name, before=_before(name), reason=reason) as deed:
@@ -59,7 +59,7 @@ def drain(name: str, *, now: bool = False, reason: str = "") -> bool:
 
 def undrain(name: str) -> bool:
     """Give an executor items again; return whether it was drained. Raises as `drain`."""
-    actor().require(Role.OPERATOR)
+    actor().require_all(Role.OPERATOR)
     admin = context().fleet.admin()
     with audited("executor.undrain", "executor", name, before=_before(name)) as deed:
         is_changed = admin.executors.undrain(name)
@@ -79,7 +79,7 @@ def forget(name: str) -> None:
         ForbiddenError: Not for them.
         RegistryUnavailableError: No answer.
     """
-    actor().require(Role.OPERATOR)
+    actor().require_all(Role.OPERATOR)
     admin = context().fleet.admin()
     with audited("executor.forget", "executor", name, before=_before(name)):
         admin.executors.forget(name)

@@ -46,7 +46,7 @@ def _look_at(name: str) -> None:
 
 def set_drained(name: str, *, is_drained: bool, reason: str = "") -> None:
     """Take an executor's items away, or give it items again."""
-    actor().require(Role.OPERATOR)
+    actor().require_all(Role.OPERATOR)
     with audited("executor.drain" if is_drained else "executor.undrain", "executor", name, reason=reason) as deed:
         executors = context().fleet.admin().executors
         if is_drained:

@@ -243,6 +243,30 @@ def test_scope_of_a_token_holds(site: Site, crew: Crew) -> None:
     assert not crew.config("books").paused
 
 
+def test_scope_of_a_token_ends_at_its_jobs(site: Site, crew: Crew) -> None:
+    """Executors run other jobs too, and whoever makes users makes one without a scope."""
+    ask = Program(site, "admin", scope="news*")
+    user = site.user("viewer")
+    for command in ("drain", "failover", "undrain", "forget"):
+        assert body(ask("POST", f"/api/v1/executors/crawler-a/{command}", {}))["code"] == "out-of-scope"
+    person = {"name": "eve", "role": "admin", "password": "four green ducks type slowly"}
+    tag = ask("GET", f"/api/v1/users/{user.id}").headers["ETag"]
+    assert body(ask("POST", "/api/v1/users", person))["code"] == "out-of-scope"
+    assert ask("PATCH", f"/api/v1/users/{user.id}", {"role": "admin"}, If_Match=tag).status_code == 403
+    assert ask("DELETE", f"/api/v1/users/{user.id}", If_Match=tag).status_code == 403
+    assert ask("POST", "/map/drain?executor=crawler-a").status_code == 403
+    assert crew.registry.children(crew.paths.under("drained")) == ()
+    assert site.people.users.named("eve") is None
+
+
+def test_token_of_a_token_ends_with_it(site: Site) -> None:
+    """Whoever found one cannot keep themselves in with it for ever."""
+    ask = Program(site, "operator")
+    wanted = {"name": "next", "role": "operator"}
+    assert body(ask("POST", "/api/v1/me/tokens", wanted | {"days": 91}))["errors"][0]["pointer"] == "/days"
+    assert ask("POST", "/api/v1/me/tokens", wanted | {"days": 90}).status_code == 201
+
+
 def test_file_goes_out_and_in(site: Site, crew: Crew) -> None:
     """A dry run unless told otherwise; what conflicts is refused as a whole."""
     ask = Program(site, "operator")
