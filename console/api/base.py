@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import flask_smorest
 from flask import current_app, make_response, request
-from werkzeug.exceptions import BadRequest, Conflict, UnprocessableEntity
+from werkzeug.exceptions import BadRequest, Conflict, HTTPException, UnprocessableEntity
 
 from console.api.schema import ProblemSchema
 from console.context import context
 from console.limit import limit_api, who
+from console.page_number import MAX_ID
 from console.text import gettext as _
-from shardsched.errors import RegistryUnavailableError, SessionLostError
+from shardsched.errors import HistoryUnavailableError, RegistryUnavailableError, SessionLostError, ShardschedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,9 +80,14 @@ def decode_cursor(text: str | None, *kinds: type) -> tuple[Any, ...] | None:
         key = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except ValueError:
         key = None
-    if not isinstance(key, list) or [type(part) for part in key] != list(kinds):
+    if not isinstance(key, list) or [type(part) for part in key] != list(kinds) or not all(map(_is_place, key)):
         raise BadRequest(_("The cursor is none of ours; begin with the first page."))
     return tuple(key)
+
+
+def _is_place(part: Any) -> bool:
+    """Whether a database can look for it."""
+    return not isinstance(part, int) or 0 <= part <= MAX_ID
 
 
 def idempotent(blueprint: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -121,9 +127,9 @@ def _once(given: str, act: Callable[[], Response]) -> Response:
         return _replayed(earlier)
     try:
         response = act()
-    except (RegistryUnavailableError, SessionLostError):
-        raise  # it may have happened: the key stays taken
-    except BaseException:
+    except (RegistryUnavailableError, SessionLostError, HistoryUnavailableError):
+        raise  # it may have happened: the key stays taken, as it does after errors that nobody expected
+    except (ShardschedError, HTTPException):
         keys.forget(key)
         raise
     keys.close(key, response.status_code, response.get_data(as_text=True), response.headers.get("Location", ""))

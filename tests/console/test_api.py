@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from openapi_spec_validator import validate
 
+from console.api.base import idempotent
+from console.api.user import blueprint
+from console.role import role
 from shardsched.people.audit import AuditEntry, AuditFilter, Result
 from shardsched.people.role import Role
 from tests.console.site import PASSWORD
@@ -183,6 +186,22 @@ def test_request_of_unknown_outcome_keeps_its_key(site: Site, program: FlaskClie
     earlier = keys.begin("k", "digest")
     assert earlier is not None
     assert earlier.status is None
+
+
+def test_request_that_failed_unexpectedly_keeps_its_key(site: Site, program: FlaskClient) -> None:
+    """Nobody knows how far it came: whoever repeats it is told to look, and a job is not run twice."""
+    asked: list[int] = []
+
+    @idempotent(blueprint)
+    @role("viewer")
+    def broken() -> str:
+        asked.append(1)
+        raise ZeroDivisionError
+
+    site.app.add_url_rule("/api/v1/broken", view_func=broken, methods=["POST"])
+    answers = [program.post("/api/v1/broken", headers={"Idempotency-Key": "k"}) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [500, 409]
+    assert asked == [1]
 
 
 def test_audit_comes_by_cursor(site: Site, program: FlaskClient) -> None:
