@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING, cast
 
 from console.password import check_password
 from shardsched.errors import HistoryError, SettingsError
 from shardsched.people.audit import AuditEntry, Result
+from shardsched.people.error import AccountConflictError
 from shardsched.people.role import Role
 
 if TYPE_CHECKING:
@@ -36,9 +38,10 @@ def make_first_user(app: Flask) -> None:
                 password = check_password(path.read_text().strip("\r\n"), NAME)
             except (OSError, UnicodeDecodeError) as error:
                 raise SettingsError(f"CONSOLE_ADMIN_PASSWORD_FILE {path} cannot be read: {error}") from error
-            parts.people.users.create(NAME, Role.ADMIN, parts.passwords.hash(password), only_first=True)
-            entry = AuditEntry(actor="", action="user.create", kind="user", object=NAME, result=Result.DONE)
-            parts.people.audit.begin(entry)
+            with contextlib.suppress(AccountConflictError):  # another console was first
+                parts.people.users.create(NAME, Role.ADMIN, parts.passwords.hash(password), only_first=True)
+                entry = AuditEntry(actor="", action="user.create", kind="user", object=NAME, result=Result.DONE)
+                parts.people.audit.begin(entry)
             return
     except HistoryError as error:
         logger.warning("%s", error, extra={"event": "console_history_away"})

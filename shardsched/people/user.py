@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from shardsched.history.schema import VERSION
 from shardsched.people.error import AccountConflictError, AccountError, AccountNotFoundError
 from shardsched.people.role import Role
 from shardsched.people.table import SESSIONS, TOKENS, USERS
@@ -139,8 +140,11 @@ class Users:
             "created_at": self._clock.now(),
         }
         with self._database.writing() as connection:
-            if only_first and connection.execute(select(USERS.c.id).limit(1)).first() is not None:
-                raise AccountConflictError(user=name, code="not_first")
+            if only_first:
+                # Whoever else does so at once waits for us here: there is no user yet whose row could be locked.
+                connection.execute(select(VERSION).with_for_update())
+                if connection.execute(select(USERS.c.id).limit(1)).first() is not None:
+                    raise AccountConflictError(user=name, code="not_first")
             try:
                 row = connection.execute(insert(USERS).values(values).returning(USERS)).one()
             except IntegrityError:

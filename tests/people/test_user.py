@@ -55,6 +55,30 @@ def test_first_user_is_made_while_there_is_none(people: People) -> None:
     assert caught.value.code == "not_first"
 
 
+def test_one_is_first_whoever_is_faster(people: People, url: str, clock: FakeClock) -> None:
+    """Two consoles on one database that are set up at the same moment have one admin, not two."""
+    other = People(url, "fleet", clock)
+    people.check()
+    other.check()
+    gate, refused = threading.Barrier(8), list[str]()
+
+    def set_up(records: People, name: str) -> None:
+        gate.wait(10)
+        try:
+            records.users.create(name, Role.ADMIN, "-", only_first=True)
+        except AccountConflictError as error:
+            refused.append(error.code)
+
+    threads = [threading.Thread(target=set_up, args=((people, other)[n % 2], f"user-{n}")) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    other.close()
+    assert refused == ["not_first"] * 7
+    assert people.users.page()[1] == 1
+
+
 def test_stale_change_is_refused(people: People) -> None:
     """A change says on which version it was decided."""
     user = people.users.create("ann", Role.VIEWER, "-")
