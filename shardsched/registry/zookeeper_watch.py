@@ -197,16 +197,20 @@ class Watch:
         self._finish(_NAMES)
 
     def _finish(self, key: str) -> None:
-        self._flying.discard(key)
-        if key in self._again:
-            self._again.discard(key)
-            self._read(key)
         if key in self._unread:
             self._unread.discard(key)
             if not self._unread:
                 self._changes.clear()
                 for report in self._reports:
                     report.replace(self._nodes)
+        self._go_on(key)
+
+    def _go_on(self, key: str) -> None:
+        """Take up what waited for an answer, and tell what there is to be told."""
+        self._flying.discard(key)
+        if key in self._again:
+            self._again.discard(key)
+            self._read(key)
         self._send()
         self._answer_count += 1
         if not self._flying or self._answer_count >= MAX_ANSWERS_UNTOLD:
@@ -236,7 +240,7 @@ class Watch:
                 key or self.prefix,
                 extra={"event": Event.REGISTRY_EXPOSED},
             )
-            self._flying.discard(key)
+            self._go_on(key)
             return
         client = self._client
         self._forget()
