@@ -94,7 +94,7 @@ def _connect(url: str, namespace: str) -> Link:
     from shardsched.errors import ShardschedError  # noqa: PLC0415
     from shardsched.registry.url import open_registry  # noqa: PLC0415
 
-    client = open_registry(url)
+    client = open_registry(url, needs_write=False)
     try:
         client.open(OPEN_S)
     except ShardschedError:

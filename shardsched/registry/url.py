@@ -41,6 +41,8 @@ ZOOKEEPER_PARAMETERS: Mapping[str, str] = {
 
 CREDENTIALS_VARIABLE = "SHARDSCHED_ZOOKEEPER_CREDENTIALS"
 """``user:password``, where they shall not stand in the URL."""
+CREDENTIALS_FILE_VARIABLE = "SHARDSCHED_ZOOKEEPER_CREDENTIALS_FILE"
+"""File that holds them, where they shall not stand in the environment either."""
 KEY_PASSWORD_VARIABLE = "SHARDSCHED_ZOOKEEPER_KEY_PASSWORD"  # noqa: S105 - the name of a variable
 """Of the key that encrypts the link to ZooKeeper."""
 
@@ -59,10 +61,16 @@ class _Request:
     session_timeout_s: float
     tick_s: float | None
     clock: Clock
+    needs_write: bool
 
 
 def open_registry(
-    url: str, *, session_timeout_s: float = 10.0, clock: Clock = SYSTEM_CLOCK, tick_s: float | None = None
+    url: str,
+    *,
+    session_timeout_s: float = 10.0,
+    clock: Clock = SYSTEM_CLOCK,
+    tick_s: float | None = None,
+    needs_write: bool = True,
 ) -> Registry:
     """Return the registry that a URL names, not yet connected: call its `open`.
 
@@ -71,6 +79,7 @@ def open_registry(
         session_timeout_s: The wanted session time-out T.
         clock: The machine's clocks.
         tick_s: How coarsely the registry looks at time-outs, where it is not the usual.
+        needs_write: Whether opening it fails where we may only read; SQLite and PostgreSQL always need it.
 
     Raises:
         SettingsError: The URL cannot be read, or its kind is not known.
@@ -87,7 +96,7 @@ def open_registry(
         raise SettingsError(
             f"the registry {redacted_url(url)!a} is of no known kind; begin the URL with one of {known}"
         )
-    return make(_Request(url, rest, session_timeout_s, tick_s, clock))
+    return make(_Request(url, rest, session_timeout_s, tick_s, clock, needs_write))
 
 
 _USER = re.compile(r"://[^/]*@")
@@ -166,10 +175,21 @@ def _zookeeper(request: _Request) -> Registry:
         chroot=unquote(slash + chroot),
         session_timeout_s=request.session_timeout_s,
         tick_s=_tick_s(request, parameters),
-        credentials=unquote(user) or os.environ.get(CREDENTIALS_VARIABLE) or None,
+        credentials=unquote(user) or os.environ.get(CREDENTIALS_VARIABLE) or _credentials_in_file(),
         tls=tls,
+        needs_write=request.needs_write,
         clock=request.clock,
     )
+
+
+def _credentials_in_file() -> str | None:
+    path = os.environ.get(CREDENTIALS_FILE_VARIABLE)
+    if not path:
+        return None
+    try:
+        return Path(path).expanduser().read_text().strip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"the file {path!a} of {CREDENTIALS_FILE_VARIABLE} cannot be read: {error}") from error
 
 
 def _zookeeper_parameters(query: str) -> dict[str, str]:

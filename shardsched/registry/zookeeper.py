@@ -15,13 +15,14 @@ from __future__ import annotations
 import threading
 from concurrent.futures import Future
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import RegistryUnavailableError, SessionLostError, SettingsError
 from shardsched.registry.base import Registry, SessionState, wait_for
 from shardsched.registry.callback import CallbackThread
-from shardsched.registry.zookeeper_access import clock_write, prepare, warn_if_exposed
+from shardsched.registry.zookeeper_access import clock_write, prepare
 from shardsched.registry.zookeeper_client import Client, check_hosts
 from shardsched.registry.zookeeper_path import Chroot
 from shardsched.registry.zookeeper_read import moment, read_names, read_nodes
@@ -59,8 +60,9 @@ class ZooKeeperRegistry(Registry):
         chroot: The node below which everything lies, such as ``/team/crawlers``; made when it is missing.
         session_timeout_s: The wanted time-out T; the servers may change it to 2 to 20 of their ticks.
         tick_s: The servers' tickTime, which they do not tell.
-        credentials: ``user:password`` of the digest scheme; every node is then created for its creator alone.
+        credentials: ``user:password`` of the digest scheme; nodes are then made for whom the chroot is made.
         tls: How to encrypt; None: not at all.
+        needs_write: Whether opening fails where we may only read.
         replace_after_s: How long without a connection until another client is tried (see `zookeeper_session`).
         clock: Measures the round trip of `server_time`.
 
@@ -77,6 +79,7 @@ class ZooKeeperRegistry(Registry):
         tick_s: float = 2.0,
         credentials: str | None = None,
         tls: Tls | None = None,
+        needs_write: bool = True,
         replace_after_s: float = 60.0,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
@@ -93,7 +96,8 @@ class ZooKeeperRegistry(Registry):
         self._clock = clock
         self._callbacks = CallbackThread("shardsched-zookeeper-callbacks")
         self._watches = WatchList(self._chroot, self._callbacks)
-        self._session = Session(self._client, self._prepare, self._watches, self._callbacks, replace_after_s)
+        made_ready = partial(prepare, chroot=self._chroot, needs_write=needs_write)
+        self._session = Session(self._client, made_ready, self._watches, self._callbacks, replace_after_s)
         self._close_lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -279,11 +283,6 @@ class ZooKeeperRegistry(Registry):
             on_state=on_state,
             session=session,
         )
-
-    def _prepare(self, client: Client) -> None:
-        prepare(client, self._chroot)
-        if self._credentials and self._chroot.root:
-            warn_if_exposed(client, self._chroot)
 
     def _read(self, ask: Callable[[Client], Answer]) -> Answer:
         client = self._session.connected_client(RECONNECT_S)

@@ -10,7 +10,7 @@ from kazoo.exceptions import NodeExistsError
 from kazoo.protocol.serialization import Create, Delete, Exists, GetACL, GetData, SetData
 
 from shardsched.core.events import Event
-from shardsched.errors import RegistryUnavailableError
+from shardsched.errors import RegistryAccessError, RegistryUnavailableError
 from shardsched.registry.zookeeper_error import BYSTANDERS, fail
 from shardsched.registry.zookeeper_path import child
 from shardsched.registry.zookeeper_read import Gathering
@@ -25,14 +25,21 @@ ANSWER_S = 10.0
 """How long the servers may take for a request."""
 CLOCK_NAME = ".clock"
 """The node that `clock_write` makes and deletes; nobody ever sees it."""
+HIDDEN_DIGEST = ":x"
+"""What servers show instead of a digest to whoever has no admin permission."""
 WRITE_PERMISSIONS = 2 | 4 | 8 | 16
 """Write, create, delete, admin."""
 
 
-def prepare(client: Client, chroot: Chroot) -> None:
+def prepare(client: Client, chroot: Chroot, *, needs_write: bool = True) -> None:
     """Make the chroot if it is missing, and try what we will do in it.
 
     Wrong credentials look like a good connection to kazoo until something is refused.
+
+    Args:
+        client: By which.
+        chroot: What is opened.
+        needs_write: Whether it is an error that we may only read.
 
     Raises:
         RegistryAccessError: We may not read or write there.
@@ -45,7 +52,15 @@ def prepare(client: Client, chroot: Chroot) -> None:
         for level in chroot.levels:
             _make(client, level)
     Gathering(client, [GetData(root, None)]).results(ANSWER_S, what)
-    clock_write(client, chroot)
+    try:
+        clock_write(client, chroot)
+    except RegistryAccessError:
+        if needs_write:
+            raise
+        logger.warning("we may only read below %s", root, extra={"event": Event.REGISTRY_EXPOSED})
+        return
+    if client.has_credentials and chroot.root:
+        _share(client, chroot)
 
 
 def _make(client: Client, path: str) -> None:
@@ -100,15 +115,26 @@ def commit(client: Client, operations: list[Any], what: str) -> list[Any]:
     return list(results)
 
 
-def warn_if_exposed(client: Client, chroot: Chroot) -> None:
-    """Log when the chroot can be written by anyone although we have credentials.
+def _share(client: Client, chroot: Chroot) -> None:
+    """Have what we make be for whom the chroot is: ZooKeeper hands no ACL down, and others of the fleet are to read it.
 
-    It was made before they were set; nodes made from now on are ours alone.
+    A chroot that anyone may write was made before credentials were set, which is logged; what we make there is ours
+    alone.
     """
     (answer,) = Gathering(client, [GetACL(chroot.root)]).results(ANSWER_S, f"the look at the ACL of {chroot.root}")
-    if answer and any(one.id.scheme == "world" and one.perms & WRITE_PERMISSIONS for one in answer[0]):
+    acl = answer[0] if answer else []
+    if any(one.id.scheme == "world" and one.perms & WRITE_PERMISSIONS for one in acl):
         logger.warning(
             "anyone may write below %s: it was made before credentials were set; set its ACL, or take another chroot",
             chroot.root,
             extra={"event": Event.REGISTRY_EXPOSED},
         )
+    elif any(one.id.scheme == "digest" and one.id.id.endswith(HIDDEN_DIGEST) for one in acl):
+        logger.warning(
+            "what we make below %s is for our user alone: give it the admin permission there, without which its ACL "
+            "cannot be read",
+            chroot.root,
+            extra={"event": Event.REGISTRY_EXPOSED},
+        )
+    elif acl:
+        client.acl = acl

@@ -75,6 +75,7 @@ class Client:
         on_state: Callable[[Client, SessionState], None],
         session: tuple[int, bytes] | None = None,
     ) -> None:
+        self.has_credentials = bool(credentials)
         self.acl = CREATOR_ALL_ACL if credentials else OPEN_ACL_UNSAFE
         self._kazoo = KazooClient(
             hosts,

@@ -12,7 +12,13 @@ from shardsched.registry.memory import MemoryRegistry
 from shardsched.registry.sql import SqlRegistry
 from shardsched.registry.sql_postgres import Postgres
 from shardsched.registry.sql_sqlite import Sqlite
-from shardsched.registry.url import CREDENTIALS_VARIABLE, KEY_PASSWORD_VARIABLE, open_registry, redacted_url
+from shardsched.registry.url import (
+    CREDENTIALS_FILE_VARIABLE,
+    CREDENTIALS_VARIABLE,
+    KEY_PASSWORD_VARIABLE,
+    open_registry,
+    redacted_url,
+)
 from shardsched.registry.zookeeper import Tls, ZooKeeperRegistry
 
 if TYPE_CHECKING:
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
 def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment of whoever runs the tests has no say in them."""
     monkeypatch.delenv(CREDENTIALS_VARIABLE, raising=False)
+    monkeypatch.delenv(CREDENTIALS_FILE_VARIABLE, raising=False)
     monkeypatch.delenv(KEY_PASSWORD_VARIABLE, raising=False)
 
 
@@ -105,6 +112,18 @@ def test_zookeeper_credentials_come_from_the_url_or_the_environment(monkeypatch:
     assert zookeeper("zk://h1/x")._credentials == "other:word"
     assert zookeeper("zk://me:pw@h1/x")._credentials == "me:pw"
     assert "word" not in repr(zookeeper("zk://h1/x"))
+
+
+def test_zookeeper_credentials_come_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without its last line's end; one that cannot be read is named."""
+    file = tmp_path / "credentials"
+    file.write_text("fleet:from the file\n")
+    monkeypatch.setenv(CREDENTIALS_FILE_VARIABLE, str(file))
+    assert zookeeper("zk://h1")._credentials == "fleet:from the file"
+    assert zookeeper("zk://a:b@h1")._credentials == "a:b"
+    file.unlink()
+    with pytest.raises(SettingsError, match="cannot be read"):
+        open_registry("zk://h1")
 
 
 def test_zookeeper_encryption_is_asked_for_by_any_of_its_parameters(

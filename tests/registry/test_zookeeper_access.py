@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from kazoo.protocol.serialization import GetACL
+from kazoo.security import CREATOR_ALL_ACL, make_digest_acl
 
 from shardsched.errors import RegistryAccessError, RegistryUnavailableError
 from shardsched.registry.base import Check, Committed, Create, Delete, Put
@@ -57,6 +58,46 @@ def test_nodes_made_with_credentials_are_their_creators_alone(make_zk: Make, zk_
         ]
 
 
+def test_nodes_are_made_for_whom_the_chroot_is(make_zk: Make, zk_chroot: str) -> None:
+    """A console with a user of its own makes jobs that the executors' user can read, also after a reconnect."""
+    shared = [make_digest_acl(user, "s3cret", all=True) for user in ("fleet", "console")]
+    _kazoo(make_zk(chroot=f"{zk_chroot}/above")).create(f"{zk_chroot}/own", b"", acl=shared)
+    console = make_zk(chroot=f"{zk_chroot}/own", credentials="console:s3cret")
+    console.transact([Create("/jobs"), Create("/jobs/a", b"1")])
+    fleet = make_zk(chroot=f"{zk_chroot}/own", credentials="fleet:s3cret")
+    node = fleet.get("/jobs/a")
+    assert node is not None
+    assert node.value == b"1"
+    assert acls(fleet, ["/jobs/a"]) == [shared]
+
+
+def test_chroot_whose_acl_is_hidden_is_reported(
+    make_zk: Make, zk_chroot: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without the admin permission servers hide the digests: what we make can be ours alone only, which is said."""
+    rights = {"read": True, "write": True, "create": True, "delete": True}
+    acl = [make_digest_acl("boss", "s3cret", all=True), make_digest_acl("fleet", "s3cret", **rights)]
+    _kazoo(make_zk(chroot=f"{zk_chroot}/above")).create(f"{zk_chroot}/own", b"", acl=acl)
+    registry = make_zk(chroot=f"{zk_chroot}/own", credentials="fleet:s3cret")
+    assert "admin permission" in caplog.text
+    registry.transact([Create("/jobs")])
+    assert [one.id.id.partition(":")[0] for one in acls(registry, ["/jobs"])[0]] == ["fleet"]
+
+
+def test_registry_that_we_may_only_read_is_opened_where_that_will_do(make_zk: Make, zk_chroot: str) -> None:
+    """Who only looks needs no more; what they would change is refused."""
+    acl = [make_digest_acl("fleet", "s3cret", all=True), make_digest_acl("reader", "s3cret", read=True)]
+    _kazoo(make_zk(chroot=f"{zk_chroot}/above")).create(f"{zk_chroot}/own", b"1", acl=acl)
+    with pytest.raises(RegistryAccessError):
+        make_zk(chroot=f"{zk_chroot}/own", credentials="reader:s3cret")
+    reader = make_zk(chroot=f"{zk_chroot}/own", credentials="reader:s3cret", needs_write=False)
+    assert reader.get("/") is not None
+    with pytest.raises(RegistryAccessError):
+        reader.transact([Create("/jobs")])
+    with pytest.raises(RegistryAccessError):
+        make_zk(chroot=f"{zk_chroot}/own", credentials="reader:wrong", needs_write=False)
+
+
 @pytest.mark.parametrize("credentials", [None, "fleet:wrong", "other:s3cret"])
 def test_open_with_wrong_credentials_fails_at_once(make_zk: Make, credentials: str | None) -> None:
     """They look like a good connection to kazoo; the first use of the tree shows it, and that is when we open."""
@@ -95,12 +136,13 @@ def test_transaction_that_is_not_allowed_raises(make_zk: Make, zk_chroot: str) -
     assert registry.get("/fine") is None
 
 
+def _kazoo(registry: ZooKeeperRegistry) -> Any:
+    return registry._session.standing().client._kazoo
+
+
 def _close_to_others(registry: ZooKeeperRegistry, path: str) -> None:
     """Leave a node to a user that is nobody here."""
-    from kazoo.security import make_digest_acl
-
-    kazoo = registry._session.standing().client._kazoo
-    kazoo.set_acls(registry._chroot.full(path), [make_digest_acl("nobody", "here", all=True)])
+    _kazoo(registry).set_acls(registry._chroot.full(path), [make_digest_acl("nobody", "here", all=True)])
 
 
 def test_watch_of_a_node_that_cannot_be_read_never_reports_it_as_missing(
@@ -116,6 +158,20 @@ def test_watch_of_a_node_that_cannot_be_read_never_reports_it_as_missing(
     registry.read(("/jobs", "/jobs/b"), fresh=True)
     assert picture.report_count == 0
     assert "/jobs/a" in caplog.text
+
+
+def test_node_that_cannot_be_read_keeps_no_other_from_being_told(make_zk: Make, zk_chroot: str) -> None:
+    """What came with it, and what comes after it."""
+    registry, others = make_zk(), make_zk(chroot=zk_chroot, credentials="other:s3cret")
+    registry.transact([Create("/jobs")])
+    picture = Picture()
+    registry.watch("/jobs", picture)
+    picture.wait_for(lambda it: it.complete_count == 1)
+    for number in range(20):
+        _kazoo(others).create(f"{zk_chroot}/jobs/closed-{number}", b"", acl=CREATOR_ALL_ACL)
+        registry.transact([Create(f"/jobs/open-{number}")])
+        picture.wait_for(lambda it, path=f"/jobs/open-{number}": path in it.nodes)  # type: ignore[misc]  # it is told
+    assert not any("closed" in path for path in picture.nodes)
 
 
 def test_chroot_that_anyone_may_write_is_reported(make_zk: Make, caplog: pytest.LogCaptureFixture) -> None:
