@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flask import g, jsonify, redirect, render_template, request, url_for
-from werkzeug.exceptions import HTTPException, InternalServerError, Unauthorized
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import Forbidden, HTTPException, InternalServerError, Unauthorized
 from werkzeug.http import HTTP_STATUS_CODES
 
 from console.actor import ForbiddenError
+from console.context import actor_or_none
 from console.guard import SAFE_METHODS, is_program
 from console.job_form import fault_setting
 from console.label import problem_hint, problem_title
@@ -157,6 +159,8 @@ def _on_http_error(error: HTTPException) -> ResponseReturnValue:
         return error.get_response()
     if isinstance(error, Unauthorized):
         return _on_unauthorized()
+    if isinstance(error, Forbidden | CSRFError) and actor_or_none() is not None:
+        note_refusal(error)
     data = getattr(error, "data", None) or {}
     detail = str(data.get("message") or _http_detail(error))
     headers = {name: value for name, value in error.get_headers() if name.lower() in {"allow", "retry-after"}}

@@ -17,6 +17,8 @@ from shardsched.people.audit import AuditEntry, Result
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from werkzeug.exceptions import HTTPException
+
     from console.actor import ForbiddenError
 
 logger = logging.getLogger(__name__)
@@ -74,7 +76,7 @@ def note(action: str, kind: str = "", name: str = "", *, result: Result = Result
     context().people.audit.begin(_entry(action, kind, name, result=result, message=message))
 
 
-def note_refusal(error: ForbiddenError) -> None:
+def note_refusal(error: ForbiddenError | HTTPException) -> None:
     """Write down that somebody was refused something that would have changed something."""
     if request.method not in SAFE_METHODS:
         note("access.refused", "page", request.path, result=Result.REFUSED, message=str(error))

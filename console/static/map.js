@@ -225,7 +225,7 @@ function tick(row, job) {
   const [size, unit] = left < 90 ? [1, "second"] : left < 5400 ? [60, "minute"] : left < 129600 ? [3600, "hour"] : [86400, "day"];
   const next = Number.isNaN(left) ? texts.never : left <= 0 ? texts.now : relative.format(Math.round(left / size), unit);
   if (row.next.textContent !== next) row.next.textContent = next;
-  const rate = fleet.rates[job.name], shown = rate === undefined ? texts.never : `${Math.floor(rate * 100)}%`;
+  const rate = Object.hasOwn(fleet.rates, job.name) ? fleet.rates[job.name] : undefined, shown = rate === undefined ? texts.never : `${Math.floor(rate * 100)}%`;
   if (row.rate.textContent !== shown) { row.rate.textContent = shown; row.rate.classList.toggle("is-low", rate < 0.9); }
 }
 

@@ -131,6 +131,7 @@ def test_file_is_looked_at_before_it_is_written(site: Site, crew: Crew) -> None:
     assert site.people.revisions.page("job", "novels")[0].actor == "operator-person"
     blocked = site.post(browser, "/jobs:import", text=text.replace("0 * * * *", "5 * * * *"), on_conflict="fail")
     assert "nothing would be written" in blocked.text
-    assert site.post(browser, "/jobs:import", text="{", form="json").status_code == 422
+    for unreadable in ("{", "{" + " " * 700_000):
+        assert site.post(browser, "/jobs:import", text=unreadable, form="json").status_code == 422
     crontab = site.post(browser, "/jobs:import", text="*/5 * * * * /usr/bin/backup", form="crontab")
     assert "@shell" in crontab.text

@@ -91,6 +91,8 @@ def test_write_without_the_forgery_token_is_refused(site: Site) -> None:
             if answer.status_code != 400:
                 lax.append((method, path, answer.status_code))
     assert lax == []
+    refused = site.people.audit.page(AuditFilter(action="access.refused"))
+    assert {entry.actor for entry in refused} == {"admin-person"}
 
 
 def test_write_from_another_site_is_refused_despite_its_token(site: Site) -> None:
@@ -105,6 +107,7 @@ def test_write_from_another_site_is_refused_despite_its_token(site: Site) -> Non
         answer = browser.post("/logout", headers={"X-CSRFToken": csrf, **headers})
         assert answer.status_code == 403
     assert browser.get("/profile").status_code == 200
+    assert len(site.people.audit.page(AuditFilter(action="access.refused"))) == 3
 
 
 def test_looking_changes_nothing(site: Site) -> None:

@@ -236,6 +236,13 @@ def test_dangerous_things_ask_for_the_password_again(site: Site) -> None:
     assert browser.get("/users/new").status_code == 200
 
 
+def test_clock_that_is_put_back_proves_nobody(site: Site) -> None:
+    """A password given in a wrong future is not good until then."""
+    browser = site.client("admin")
+    site.clock.step_wall(-3600)
+    assert browser.get("/users/new").headers["Location"] == "/login/proof?next=/users/new"
+
+
 def test_write_without_proof_is_refused_and_told(site: Site) -> None:
     """A form that was open for too long is sent in vain, and its sender gives the password."""
     browser = site.client("admin")

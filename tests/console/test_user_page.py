@@ -167,8 +167,10 @@ def test_audit_export_is_safe_for_spreadsheets(site: Site) -> None:
     browser = site.client("admin")
     site.app.test_client().get("/setup")
     site.post(site.app.test_client(), "/login", name='=HYPERLINK("http://evil")', password="x")
+    site.post(site.app.test_client(), "/login", name="\uff1d1+1", password="x")
     text = browser.get("/audit/export.csv").text
     assert "'=HYPERLINK" in text
+    assert ",'\uff1d1+1" in text
     assert ",=HYPERLINK" not in text
 
 
