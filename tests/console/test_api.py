@@ -9,10 +9,12 @@ from openapi_spec_validator import validate
 
 from console.api.base import idempotent
 from console.api.user import blueprint
+from console.app import create_app
 from console.role import role
+from console.setting import ConsoleSettings
 from shardsched.people.audit import AuditEntry, AuditFilter, Result
 from shardsched.people.role import Role
-from tests.console.site import PASSWORD
+from tests.console.site import CHEAP, KEY, PASSWORD
 
 if TYPE_CHECKING:
     from flask.testing import FlaskClient
@@ -163,6 +165,23 @@ def test_repeated_request_acts_once(site: Site, program: FlaskClient) -> None:
     assert problem(other)["code"] == "invalid"
     assert len(site.people.audit.page(AuditFilter(action="user.create"))) == 1
     assert all(PASSWORD not in text for text in _stored(site))
+
+
+def test_two_consoles_on_one_database_are_one(site: Site, program: FlaskClient) -> None:
+    """A sign-in and a key that one of them knows are known to the other, as they are after a restart."""
+    settings = ConsoleSettings(namespace="fleet", registry="memory://", secret_key=KEY)
+    app = create_app(settings, site._connect, site.people, site.history, clock=site.clock, passwords=CHEAP)
+    headers = {"Idempotency-Key": "k", **site.token("admin")}
+    answers = [one.test_client().post(USERS, json=ANN, headers=headers) for one in (site.app, app)]
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert answers[1].headers["Idempotency-Replayed"] == "true"
+    browser, cookie = app.test_client(), site.client("viewer").get_cookie("shardsched")
+    assert cookie is not None
+    browser.set_cookie("shardsched", cookie.value)
+    assert browser.get("/profile").status_code == 200
+    parts = app.extensions["console"]
+    parts.loads.close()
+    parts.fleet.close()
 
 
 def test_key_of_another_is_another_key(site: Site, program: FlaskClient) -> None:
