@@ -6,7 +6,6 @@ console as a process of its own on gunicorn, SQLite. Answers are compressed as b
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from shardsched.registry.url import open_registry
 from tests.zookeeper_source import running_server
 
 RUNS = 1_000_000
+REQUESTS = 60
 PAGE_MS, LIST_MS, PART_MS, SAME_MS = 20, 50, 10, 3
 PARTS = (
     ("jobs", "/jobs", LIST_MS),
@@ -54,8 +54,9 @@ def main() -> None:
                 Crowd(registry, Paths(NAMESPACE), Size()).build()
                 with console(folder, url) as client:
                     client.sign_in()
-                    until(lambda: json.loads(client.get("/live")[1])["filled"], "all items", 120.0)
-                    print(f"{rows} runs in the history")
+                    client.requests = REQUESTS
+                    until(client.is_filled, "all items", 240.0)
+                    print(f"{rows} runs in the history", flush=True)
                     for part in PARTS:
                         measure(client, *part)
 

@@ -56,10 +56,14 @@ class Client:
     Args:
         address: Of the console.
         process: The console's.
+
+    Attributes:
+        requests: How often it asks to measure something.
     """
 
     def __init__(self, address: str, process: psutil.Process | None = None) -> None:
         self.address = address
+        self.requests = REQUESTS
         self._processes = [] if process is None else [process, *process.children(recursive=True)]
         self._opener = urllib.request.build_opener(
             urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()), urllib.request.HTTPErrorProcessor()
@@ -81,21 +85,26 @@ class Client:
         except urllib.error.HTTPError as error:
             return error.code, error.read(), dict(error.headers)
 
+    def is_filled(self) -> bool:
+        """Whether the console has seen the whole fleet."""
+        status, body, _ = self.get("/live")
+        return status == 200 and bool(json.loads(body)["filled"])
+
     def _cpu_s(self) -> float:
         return sum(sum(one.cpu_times()[:2]) for one in self._processes)
 
     def time(self, what: str, path: str, budget_ms: float, **headers: str) -> None:
         """Print how long answers take."""
         took, before = [], self._cpu_s()
-        for _ in range(REQUESTS):
+        for _ in range(self.requests):
             began = time.perf_counter()
             self.get(path, **headers)
             took.append((time.perf_counter() - began) * 1000)
             pause(0.005)
         took.sort()
-        cpu = (self._cpu_s() - before) / REQUESTS * 1000
+        cpu = (self._cpu_s() - before) / self.requests * 1000
         print(
-            f"{what}: {cpu:.1f} ms of processor time, looking on included; p50 {took[REQUESTS // 2]:.1f} ms, p95 {took[REQUESTS * 95 // 100]:.1f} ms "
+            f"{what}: {cpu:.1f} ms of processor time, looking on included; p50 {took[self.requests // 2]:.1f} ms, p95 {took[self.requests * 95 // 100]:.1f} ms "
             f"(budget of server time: {budget_ms:g} ms); load {os.getloadavg()[0]:.1f}"
         )
 
@@ -111,7 +120,7 @@ def main() -> None:
             with console(folder, url) as client:
                 client.sign_in()
                 began = time.monotonic()
-                until(lambda: json.loads(client.get("/live")[1])["filled"], "all items", 120.0)
+                until(client.is_filled, "all items", 240.0)
                 print(f"all items seen {time.monotonic() - began:.0f} s after the first request")
                 measure_server(client)
                 browser = shutil.which("chromium")

@@ -357,6 +357,7 @@ setInterval(() => { if (!document.hidden) { render(); paint(); } }, 1000);
 const KEPT = `map ${root?.dataset.language}`;
 function keepSeen() {
   const { version, jobs, executors, words } = fleet;
+  if (!version) return;
   const lean = [...jobs.values()].map(({ counts, moved, problem, ...job }) => job);
   try {
     sessionStorage.setItem(KEPT, JSON.stringify({ version, jobs: lean, executors: [...executors.values()], words, full: true, removed: [] }));
@@ -378,7 +379,12 @@ async function poll() {
       const answer = await fetch(`${root.dataset.live}?since=${encodeURIComponent(fleet.version)}`);
       window.shell.answered(answer.status < 500);
       if (answer.redirected || answer.status === 401) { location.reload(); return; }
-      if (answer.status === 200) apply(await answer.json(), isKept);
+      if (answer.status === 200) {
+        const doc = await answer.json();
+        apply(doc, isKept);
+        // Not only when the page ends: the next one may look before it is told so.
+        if (doc.full) setTimeout(keepSeen, 0);
+      }
       isKept = false;
     } catch { window.shell.answered(false); }
   }
@@ -399,7 +405,7 @@ if (root) {
   const given = json("map-data"), data = given || seenLast();
   if (data) apply(data); else layout();
   mark();
-  if (!given) addEventListener("pagehide", () => fleet.version && keepSeen());
+  if (!given) addEventListener("pagehide", keepSeen);
   poll();
   rates();
 }
