@@ -40,5 +40,12 @@ def diff_lines(before: Any, after: Any) -> list[tuple[str, str]]:
     return found
 
 
+def value_text(value: Any) -> str:
+    """Return one value as people read it: letters of all languages as they are, whole numbers without a fraction."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _lines(value: Any) -> list[str]:
     return [] if value is None else json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True).splitlines()

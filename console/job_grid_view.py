@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -12,6 +13,8 @@ from console.locale import time_text
 from console.text import gettext as _
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from console.job_grid import Grid
     from shardsched.history.row import RunRow
 
@@ -55,6 +58,15 @@ def grid_lines(grid: Grid | None) -> list[Line]:
         Line(item, tuple(_cell(run, time, address, texts) for run, time in zip(runs, times, strict=True)))
         for item, runs in grid.lines
     ]
+
+
+def grid_marks(lines: Iterable[Line]) -> list[tuple[str, str, str]]:
+    """Return what the letters in a grid mean, the most frequent first: a code, the letter, and the words of all."""
+    counts = Counter(cell.code for line in lines for cell in line.cells if cell.code)
+    codes: dict[str, list[str]] = {}
+    for code, _count in counts.most_common():
+        codes.setdefault(item_glyph(code), []).append(code)
+    return [(same[0], glyph, " / ".join(str(state_look(code).text) for code in same)) for glyph, same in codes.items()]
 
 
 def _cell(run: RunRow | None, time: str, address: str, texts: dict[str, str]) -> Cell:

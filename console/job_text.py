@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def schedule_words(config: JobConfig | None) -> str:
     """Return when a job fires, in words as far as there are some that are surely right."""
     if config is None:
-        return "-"
+        return "\u2013"
     if not config.cron:
         if config.after:
             return _("After %(jobs)s", jobs=", ".join(config.after))
@@ -36,7 +36,7 @@ def kind_text(kind: str) -> str:
         "@shell": _("Program"),
         "@http": _("HTTP request"),
         "@scrapy": _("Spider"),
-    }.get(kind, kind or "-")
+    }.get(kind, kind or "\u2013")
 
 
 def problem_text(code: str) -> str:

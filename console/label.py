@@ -57,6 +57,12 @@ ROLE_HINTS = {
 }
 RESULTS = {"done": _l("Done"), "refused": _l("Refused"), "unknown": _l("Unknown"), "pending": _l("Pending")}
 TOKEN_STATES = {"active": _l("Active"), "expired": _l("Expired"), "revoked": _l("Revoked")}
+STRATEGIES = {
+    "sticky": _l("Even, fewest moves"),
+    "average": _l("Average (ElasticJob)"),
+    "odevity": _l("Odd and even (ElasticJob)"),
+    "round-robin": _l("Rotation (ElasticJob)"),
+}
 THEME_LABELS = {"auto": _l("As the system"), "light": _l("Light"), "dark": _l("Dark")}
 
 ACTIONS = {

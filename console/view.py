@@ -13,7 +13,7 @@ from console import label, locale, piece, run_text
 from console.address import url_for
 from console.asset import asset, icon
 from console.context import actor_or_none, context
-from console.diff import diff_lines
+from console.diff import diff_lines, value_text
 from console.navigation import ADMINISTRATION, PAGES, visible
 from console.script_text import script_texts
 from console.text import gettext, ngettext, template_gettext
@@ -43,6 +43,7 @@ def init_views(app: Flask) -> None:
         clock_now=_now,
         console=context,
         diff_lines=diff_lines,
+        value_text=value_text,
         here=here,
         has_page=lambda endpoint: endpoint in current_app.view_functions,
         icon=icon,

@@ -10,7 +10,7 @@ from flask import Blueprint, request
 from console import job_action, job_text, job_view
 from console.context import context
 from console.job_grid import GRID_ITEMS, last_runs_grid
-from console.job_grid_view import grid_lines
+from console.job_grid_view import grid_lines, grid_marks
 from console.job_list import PROBLEMS, Wanted, wanted_rows
 from console.page_number import Pager, page_number
 from console.part import page_or_part, part_or_seen
@@ -119,7 +119,8 @@ def runs(name: str) -> ResponseReturnValue:
         grid, fault = last_runs_grid(name, items), ""
     except HistoryError as error:
         grid, fault = None, str(error)
-    return part_or_seen("job/_runs.html", {"name": name, "grid": grid, "lines": grid_lines, "fault": fault})
+    values = {"name": name, "grid": grid, "lines": grid_lines, "marks": grid_marks, "fault": fault}
+    return part_or_seen("job/_runs.html", values)
 
 
 def seen_job(name: str, *, is_fresh: bool = False) -> tuple[Sight, Row]:

@@ -205,14 +205,15 @@ def _merge_page(entry: JobEntry, settings: Mapping[str, Any]) -> ResponseReturnV
         for key, value in form.items(multi=True)
         if key not in {"csrf_token", "tag", "base"} and not key.startswith(_PICK)
     ]
+    still_open = undecided(found, {one.setting: one.pick for one in found})
     page = render_template(
         "job/merge.html",
         name=name,
-        found=[asdict(one) for one in found],
+        found=[asdict(one) for one in sorted(found, key=lambda one: one.setting not in still_open)],
         sent=sent,
         tag=tag_of(entry),
         base=json.dumps(theirs),
         author=context().people.revisions.tagged("job", name, tag_of(entry)),
-        open=undecided(found, {one.setting: one.pick for one in found}),
+        open=still_open,
     )
     return page, 412

@@ -7,12 +7,13 @@ const $ = (selector, from = root) => from.querySelector(selector);
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
 
 const fleet = { version: "", jobs: new Map(), names: [], executors: new Map(), words: {}, rates: {}, counts: {} };
-const view = { shown: [], pool: [], pitch: 48, widest: 0, dense: false, at: { row: 0, col: 0 }, owner: 0, why: root.dataset.why, sights: new Set(), colours: {} };
+const view = { shown: [], pool: [], pitch: 48, widest: 0, dense: false, mixed: false, at: { row: 0, col: 0 }, owner: 0, why: root.dataset.why, sights: new Set(), colours: {} };
 const box = $(".map-box"), body = $(".map-body"), heads = $(".map-numbers"), strip = $(".map-strip");
 const canvas = $("canvas", strip), frame = strip.appendChild(document.createElement("span")), none = $(".map-none"), away = $(".map-away");
 const find = $("[name=q]"), problems = $("[name=problems]"), drawer = document.getElementById("item");
 const make = (tag, classes, parent) => parent.appendChild(Object.assign(document.createElement(tag), { className: classes }));
 const relative = new Intl.RelativeTimeFormat(root.dataset.language, { style: "short" });
+const percent = new Intl.NumberFormat(root.dataset.language, { style: "percent", maximumFractionDigits: 1 });
 const clock = new Intl.DateTimeFormat(root.dataset.language, { timeStyle: "medium" });
 
 // What comes from the server.
@@ -101,13 +102,13 @@ function layout() {
   strip.hidden = view.shown.length < 30;
   view.widest = Math.max(1, ...view.shown.map((name) => fleet.jobs.get(name).items.length));
   view.dense = view.widest >= DENSE_FROM;
+  view.mixed = view.dense && view.shown.some((name) => fleet.jobs.get(name).items.length < DENSE_FROM);
   const isNarrow = innerWidth < 992, others = isNarrow ? 392 : 496;
   const free = Math.floor((box.clientWidth - others) / view.widest);
-  view.pitch = view.dense ? Math.max(isNarrow ? 8 : 6, Math.min(free, 16)) : Math.max(30, Math.min(free, 56));
+  view.pitch = view.dense ? Math.max(isNarrow ? 8 : 5, Math.min(free, 16)) : Math.max(30, Math.min(free, 56));
   root.classList.toggle("dense", view.dense);
   root.classList.toggle("by-owner", $("[name=by]:checked").value === "executor");
   const cells = view.widest * view.pitch;
-  box.style.setProperty("--pitch", `${view.pitch}px`);
   box.style.setProperty("--cells", `${cells}px`);
   box.style.setProperty("--wide", `${others + cells}px`);
   body.style.height = `${view.shown.length * ROW}px`;
@@ -118,33 +119,39 @@ function layout() {
   render();
   paint();
 }
-function columns() {
-  const first = Math.max(0, Math.floor(box.scrollLeft / view.pitch) - 4);
-  return [first, Math.min(view.widest, first + Math.ceil(box.clientWidth / view.pitch) + 8)];
+// A job of few items has wide cells also beside one of many, whose cells are narrow.
+function pitchOf(job) {
+  const count = Math.max(1, job.items.length);
+  return view.mixed && count < DENSE_FROM ? Math.max(view.pitch, Math.min(48, Math.floor((view.widest * view.pitch) / count))) : view.pitch;
+}
+function columns(pitch) {
+  const first = Math.max(0, Math.floor(box.scrollLeft / pitch) - 4);
+  return [first, Math.min(view.widest, first + Math.ceil(box.clientWidth / pitch) + 8)];
 }
 function render() {
-  const [first, last] = columns();
   const top = Math.max(0, Math.floor(box.scrollTop / ROW) - 3);
   const size = Math.min(view.shown.length, Math.ceil(box.clientHeight / ROW) + 7);
   while (view.pool.length < size) view.pool.push(newRow());
   while (view.pool.length > size) view.pool.pop().remove();
-  for (let row = top; row < Math.min(top + size, view.shown.length); row += 1) bind(view.pool[row % size], row, first, last);
-  headings(first, last);
+  for (let row = top; row < Math.min(top + size, view.shown.length); row += 1) bind(view.pool[row % size], row);
+  headings(...columns(view.pitch));
   frame.style.top = `${(100 * box.scrollTop) / Math.max(1, body.offsetHeight)}%`;
   frame.style.height = `${Math.min(100, (100 * (box.clientHeight - HEAD)) / Math.max(1, body.offsetHeight))}%`;
   if (!view.pool.some((row) => row.index === view.at.row)) return;
   rove();
 }
 function headings(first, last) {
-  const key = `${first} ${last} ${view.pitch}`;
+  const key = `${first} ${last} ${view.pitch} ${view.mixed}`;
   if (heads.dataset.key === key) return;
   heads.dataset.key = key;
   heads.textContent = "";
+  heads.previousElementSibling.className = view.mixed ? "" : "only-read";
+  if (view.mixed) return;
   const step = view.dense ? 10 : 1;
   for (let item = Math.ceil(first / step) * step; item < last; item += step) {
     const label = make("span", "", heads);
     label.textContent = item;
-    label.style.left = `${item * view.pitch + view.pitch / 2 - 2}px`;
+    label.style.left = `${item * view.pitch + (view.dense ? 0 : view.pitch / 2 - 2)}px`;
   }
 }
 function newRow() {
@@ -166,8 +173,8 @@ function newRow() {
   row.cells = [];
   return row;
 }
-function bind(row, index, first, last) {
-  const name = view.shown[index], job = fleet.jobs.get(name);
+function bind(row, index) {
+  const job = fleet.jobs.get(view.shown[index]), pitch = pitchOf(job), [first, last] = columns(pitch);
   if (row.index !== index) row.style.transform = `translateY(${index * ROW}px)`;
   const now = Date.now(), isRinging = [...job.moved.values()].some((until) => until > now);
   const key = `${index} ${first} ${last} ${view.owner} ${isRinging}`;
@@ -175,6 +182,13 @@ function bind(row, index, first, last) {
   if (row.job === job && row.key === key) return;
   if (row.job !== job) title(row, job, index);
   Object.assign(row, { index, job, key });
+  if (row.pitch !== pitch) {
+    row.pitch = pitch;
+    row.isDense = pitch < 20;
+    row.style.setProperty("--pitch", `${pitch}px`);
+    row.classList.toggle("is-dense", row.isDense);
+    for (const cell of row.cells) cell.item = null;
+  }
   const count = Math.max(0, Math.min(last, job.items.length) - first);
   while (row.cells.length < count) {
     const cell = make("span", "cell", row.items);
@@ -183,18 +197,18 @@ function bind(row, index, first, last) {
     row.cells.push(cell);
   }
   while (row.cells.length > count) row.cells.pop().remove();
-  row.cells.forEach((cell, place) => bindCell(cell, job, first + place, now));
+  row.cells.forEach((cell, place) => bindCell(cell, row, first + place, now));
 }
-function bindCell(cell, job, item, now) {
-  const sight = texts.sights[job.items[item]], owner = job.owners[item];
+function bindCell(cell, row, item, now) {
+  const { job, pitch, isDense } = row, sight = texts.sights[job.items[item]], owner = job.owners[item];
   const classes = `cell s-${sight.code}${owner ? ` o-${((owner - 1) % 8) + 1}` : ""}${sight.problem ? " is-bad" : ""}${view.owner && owner !== view.owner ? " is-dim" : ""}${job.moved.get(item) > now ? " is-moved" : ""}`;
   if (cell.item !== item) {
     cell.item = item;
-    cell.style.left = `${item * view.pitch}px`;
+    cell.style.left = `${item * pitch}px`;
     cell.setAttribute("aria-colindex", item + 2);
   }
   if (cell.looks !== classes) { cell.looks = classes; cell.className = classes; cell.dataset.glyph = sight.glyph && !["running", "done"].includes(sight.code) ? sight.glyph : ""; }
-  const shown = view.dense || !owner ? "" : String(owner);
+  const shown = isDense || !owner ? "" : String(owner);
   if (cell.textContent !== shown) cell.textContent = shown;
   const who = owner ? `${texts.owner} ${owner} ${fleet.executors.get(owner)?.name || ""}` : texts.nobody;
   const label = `${job.name} ${texts.item} ${item}: ${sight.text}, ${who}`;
@@ -225,7 +239,7 @@ function tick(row, job) {
   const [size, unit] = left < 90 ? [1, "second"] : left < 5400 ? [60, "minute"] : left < 129600 ? [3600, "hour"] : [86400, "day"];
   const next = Number.isNaN(left) ? texts.never : left <= 0 ? texts.now : relative.format(Math.round(left / size), unit);
   if (row.next.textContent !== next) row.next.textContent = next;
-  const rate = Object.hasOwn(fleet.rates, job.name) ? fleet.rates[job.name] : undefined, shown = rate === undefined ? texts.never : `${Math.floor(rate * 100)}%`;
+  const rate = Object.hasOwn(fleet.rates, job.name) ? fleet.rates[job.name] : undefined, shown = rate === undefined ? texts.never : percent.format(rate < 1 ? Math.min(rate, 0.999) : 1);
   if (row.rate.textContent !== shown) { row.rate.textContent = shown; row.rate.classList.toggle("is-low", rate < 0.9); }
 }
 
@@ -274,14 +288,16 @@ function rove() {
 }
 function go(row, col) {
   view.at.row = Math.max(0, Math.min(row, view.shown.length - 1));
-  const length = fleet.jobs.get(view.shown[view.at.row])?.items.length || 0;
+  const job = fleet.jobs.get(view.shown[view.at.row]);
+  if (!job) return;
+  const length = job.items.length, pitch = pitchOf(job);
   view.at.col = Math.max(0, Math.min(col, length + 1));
-  const top = view.at.row * ROW, left = Math.min(view.at.col, length) * view.pitch;
+  const top = view.at.row * ROW, left = Math.min(view.at.col, length) * pitch;
   if (top < box.scrollTop) box.scrollTop = top;
   if (top + ROW + HEAD > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW + HEAD - box.clientHeight;
   const room = box.clientWidth - (innerWidth < 992 ? 160 : 250);
   if (left < box.scrollLeft) box.scrollLeft = left;
-  if (left + view.pitch > box.scrollLeft + room) box.scrollLeft = left + view.pitch - room;
+  if (left + pitch > box.scrollLeft + room) box.scrollLeft = left + pitch - room;
   render();
   rove();
   cellAt(view.at)?.focus({ preventScroll: true });
@@ -310,6 +326,9 @@ box.addEventListener("focusin", ({ target }) => {
   const row = target.closest(".map-body .map-row");
   if (row && target.matches(".cell")) { view.at = { row: row.index, col: target.item }; rove(); }
 });
+
+// What is said of a cell is also shown when it is pointed at.
+box.addEventListener("pointerover", ({ target }) => { if (target.matches(".cell")) target.title = target.label; });
 
 // One item, beside the map.
 let opened = null;

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.diff import CONTEXT, GAP, diff_lines
+from console.diff import CONTEXT, GAP, diff_lines, value_text
 
 VALUES = st.dictionaries(st.text(max_size=3), st.integers() | st.lists(st.text(max_size=3), max_size=3), max_size=30)
 
@@ -29,6 +29,18 @@ def test_all_of_what_is_new_or_gone_is_shown() -> None:
     assert {mark for mark, _ in diff_lines(value, None)} == {"-"}
     assert diff_lines(value, dict(value)) == []
     assert diff_lines(None, None) == []
+
+
+def test_value_is_shown_as_people_write_it() -> None:
+    """Other letters stay letters, whole seconds have no fraction, and a text is told from a number."""
+    assert [value_text(value) for value in (300.0, 0.5, "300", "深度=3&<b>", None, {"1": "北"})] == [
+        "300",
+        "0.5",
+        '"300"',
+        '"深度=3&<b>"',
+        "null",
+        '{"1": "北"}',
+    ]
 
 
 @given(VALUES, VALUES)
