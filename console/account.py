@@ -17,6 +17,7 @@ from shardsched.people.audit import Result
 from shardsched.people.error import AccountError, AccountNotFoundError
 from shardsched.people.role import Role
 from shardsched.people.token import DEFAULT_DAYS
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from shardsched.people.token import Token
@@ -57,7 +58,7 @@ def set_up(code: str, name: str, password: str) -> User:
     with parts.setup_code.spending():
         if not parts.setup_code.matches(code):
             note("setup.failed", result=Result.REFUSED)
-            raise AccountError("that is not the code, or its hour is over", field="code", code="code")
+            raise AccountError(Sentence("that is not the code, or its hour is over"), field="code", code="code")
         check_password(password, name)
         with audited("setup.done", "user", name) as deed:
             user = parts.people.users.create(name, Role.ADMIN, parts.passwords.hash(password), only_first=True)
@@ -77,7 +78,9 @@ def parse_role(text: str) -> Role:
         AccountError: There is none.
     """
     if text not in list(Role):
-        raise AccountError(f"{text[:20]!a} is no role; give one of {', '.join(Role)}", field="role")
+        raise AccountError(
+            Sentence("%(text)a is no role; give one of %(roles)s", text=text[:20], roles=", ".join(Role)), field="role"
+        )
     return Role(text)
 
 
@@ -88,7 +91,7 @@ def parse_days(text: str) -> int:
         AccountError: It is no number.
     """
     if not text.isascii() or not text.isdigit() or len(text) > 4:
-        raise AccountError("give a number of days", field="days")
+        raise AccountError(Sentence("give a number of days"), field="days")
     return int(text)
 
 
@@ -173,7 +176,7 @@ def change_own_password(old: str, new: str) -> User:
     who = actor()
     if not context().passwords.verify(who.user.password_hash, old):
         note("session.failed", "user", who.name, result=Result.REFUSED)
-        raise AccountError("that is not your present password", field="old", code="old")
+        raise AccountError(Sentence("that is not your present password"), field="old", code="old")
     changes = {"password_hash": context().passwords.hash(check_password(new, who.name))}
     with audited("user.password", "user", who.name):
         return context().people.users.update(who.user.id, changes)
@@ -189,7 +192,7 @@ def save_preferences(changes: dict[str, Any]) -> User:
     known |= {"zone": lambda value: not value or is_zone(value), "has_keys": lambda value: isinstance(value, bool)}
     for field, value in changes.items():
         if field not in known or not known[field](value):
-            raise AccountError(f"{value!a} is no {field}", field=field)
+            raise AccountError(Sentence("%(value)a is no %(field)s", value=value, field=field), field=field)
     return context().people.users.update(actor().user.id, changes)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.errors import ShardschedError
 from shardsched.people.role import Role
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from shardsched.people.token import Token
@@ -23,7 +24,11 @@ class ForbiddenError(ShardschedError):
     """
 
     def __init__(self, code: str, needed: Role | None = None) -> None:
-        super().__init__({"scope": "the token's scope does not have this"}.get(code, f"this needs the {needed} role"))
+        super().__init__(
+            Sentence("the token's scope does not have this")
+            if code == "scope"
+            else Sentence("this needs the %(role)s role", role=needed)
+        )
         self.code = code
         self.needed = needed
 

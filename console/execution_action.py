@@ -10,6 +10,7 @@ from console.telling import tell
 from console.trail import audited
 from shardsched.core.item import format_items
 from shardsched.errors import ConflictError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +70,13 @@ def stop(run: RunRow) -> StopReceipt:
     """
     actor().require_job(run.job)
     if run.outcome is not None:
-        raise ConflictError(f"run {run.run_id} is over ({run.outcome}), so there is nothing to stop")
+        raise ConflictError(
+            Sentence(
+                "run %(run_id)s is over (%(outcome)s), so there is nothing to stop",
+                run_id=run.run_id,
+                outcome=run.outcome,
+            )
+        )
     admin = context().fleet.admin()
     with audited("execution.stop", "job", run.job, before={"run": run.run_id}) as deed:
         receipt = admin.commands.stop(run.job, by=actor().name)

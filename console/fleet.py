@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shardsched.errors import RegistryUnavailableError, ShardschedError
+from shardsched.sentence import Foreign, Sentence, sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +120,9 @@ class Fleet:
             if self._link is None and self._tried == 0:
                 self._changed.wait_for(lambda: self._tried > 0 or self._is_closed, WAIT_S)
             if self._link is None or self._sight.fault is not None:
-                raise RegistryUnavailableError(self._sight.fault or "the registry has not answered yet; try again")
+                raise RegistryUnavailableError(
+                    self._sight.fault or Sentence("the registry has not answered yet; try again")
+                )
             self._told_before = self._link.live.report_count
             return self._link.admin
 
@@ -174,10 +177,10 @@ class Fleet:
             try:
                 self._look()
             except ShardschedError as error:
-                fault = str(error)
+                fault = sentence_of(error)
             except Exception as error:  # the top of a thread: shown to whoever looks, and tried again
                 logger.exception("the fleet could not be read", extra={"event": "console_read_failed"})
-                fault = f"the fleet could not be read: {type(error).__name__}"
+                fault = Sentence("the fleet could not be read: %(error)s", error=Foreign(type(error).__name__))
             with self._changed:
                 self._is_looking = False
                 self._tried += 1

@@ -11,6 +11,7 @@ from console.job_list import Wanted, wanted_rows
 from console.trail import audited
 from shardsched.errors import ConfigurationError, ConflictError, CorruptNodeError, NotFoundError
 from shardsched.people.role import Role
+from shardsched.sentence import Sentence, sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +27,11 @@ class CountChangedError(ConflictError):
     """
 
     def __init__(self, *, expected: int, count: int) -> None:
-        super().__init__(f"{count} jobs match now, not {expected}; look again and repeat it")
+        super().__init__(
+            Sentence(
+                "%(count)s jobs match now, not %(expected)s; look again and repeat it", count=count, expected=expected
+            )
+        )
         self.count = count
 
 
@@ -72,7 +77,7 @@ def _resume(name: str) -> tuple[bool, str]:
 
 def _trigger(name: str) -> tuple[bool, str]:
     receipt = job_action.trigger(name)
-    return True, f"number {receipt.number}"
+    return True, Sentence("number %(number)s", number=receipt.number)
 
 
 def _stop(name: str) -> tuple[bool, str]:
@@ -81,7 +86,7 @@ def _stop(name: str) -> tuple[bool, str]:
 
 def _delete(name: str) -> tuple[bool, str]:
     removal = job_action.delete(name, wait_s=0.0)
-    return True, "" if removal.is_done else "as soon as its running items have ended"
+    return True, "" if removal.is_done else Sentence("as soon as its running items have ended")
 
 
 ACTIONS: Mapping[str, Callable[[str], tuple[bool, str]]] = {
@@ -136,7 +141,7 @@ def _one(action: str, name: str) -> Result:
     try:
         is_changed, message = ACTIONS[action](name)
     except (ConflictError, NotFoundError, ConfigurationError, CorruptNodeError, ForbiddenError) as error:
-        return Result(name, is_done=False, is_changed=False, message=str(error))
+        return Result(name, is_done=False, is_changed=False, message=sentence_of(error))
     return Result(name, is_done=True, is_changed=is_changed, message=message)
 
 

@@ -20,6 +20,7 @@ from shardsched.jobfile import (
     write_json,
     write_yaml,
 )
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,11 @@ def plan_import(
         RegistryUnavailableError: No answer.
     """
     if form not in FORMS or on_conflict not in ON_CONFLICT:
-        message = f"there is no such choice; give a format of {', '.join(FORMS)}, on_conflict {', '.join(ON_CONFLICT)}"
+        message = Sentence(
+            "there is no such choice; give a format of %(forms)s, on_conflict %(on_conflict)s",
+            forms=", ".join(FORMS),
+            on_conflict=", ".join(ON_CONFLICT),
+        )
         raise ConfigurationError(message)
     wish = Wish(
         form=Form(form),

@@ -26,6 +26,7 @@ from shardsched.core.setting import PUBLIC_NAMES, new_job, public_settings
 from shardsched.core.task import is_builtin
 from shardsched.errors import ConfigurationError, CronExpressionError, ItemParameterError, JobConfigError
 from shardsched.jobfile.hidden import hidden_name, restored_task
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -212,7 +213,7 @@ def unmasked(settings: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str
         made["task"] = restored_task(made["task"], stored)
         name = hidden_name(made["task"])
         if name is not None:
-            message = f"the task's {name[:80]!r} is hidden and not known here; write its value"
+            message = Sentence("the task's %(name)r is hidden and not known here; write its value", name=name[:80])
             raise JobConfigError(message, setting="task")
     return made
 
@@ -225,7 +226,7 @@ def item_number(text: str | int) -> int:
     """
     if isinstance(text, int) or (text.isascii() and text.isdigit() and len(text) <= 5):
         return int(text)
-    raise ItemParameterError(f"item parameters: {text[:60]!r} is not the number of an item")
+    raise ItemParameterError(Sentence("item parameters: %(text)r is not the number of an item", text=text[:60]))
 
 
 def settings_faults(name: str, settings: Mapping[str, Any], now: datetime) -> dict[str, str]:

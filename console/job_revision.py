@@ -10,6 +10,7 @@ from shardsched.core.secret import shown_task
 from shardsched.core.setting import PUBLIC_NAMES, public_settings
 from shardsched.errors import HistoryError, JobConfigError
 from shardsched.jobfile.hidden import hidden_name, restored_task
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,13 +70,16 @@ def restorable(entry: JobEntry, revision: Revision) -> dict[str, Any]:
         JobConfigError: The revision is a deletion, or had a secret that is not known any more.
     """
     if not isinstance(revision.value, dict):
-        raise JobConfigError("this revision says that the job was deleted")
+        raise JobConfigError(Sentence("this revision says that the job was deleted"))
     known = set(PUBLIC_NAMES.values()) - {"paused"}
     settings = {name: value for name, value in revision.value.items() if name in known}
     settings["task"] = restored_task(settings.get("task") or {}, entry.config.task if entry.config else {})
     hidden = hidden_name(settings["task"])
     if hidden is not None:
-        message = f"the value of the task's {hidden[:80]!r} was a secret and is not kept in revisions; edit it instead"
+        message = Sentence(
+            "the value of the task's %(hidden)r was a secret and is not kept in revisions; edit it instead",
+            hidden=hidden[:80],
+        )
         raise JobConfigError(message, setting="task")
     params = settings.get("item_params") or {}
     settings["item_params"] = {int(item): text for item, text in params.items()}

@@ -10,6 +10,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from zxcvbn import zxcvbn
 
 from shardsched.people.error import AccountError
+from shardsched.sentence import Sentence
 
 MIN_LENGTH = 12
 MAX_LENGTH = 128
@@ -54,15 +55,25 @@ def check_password(password: str, user_name: str) -> str:
     """
     composed = _composed(password)
     if len(composed) < MIN_LENGTH:
-        raise AccountError(f"the password has fewer than {MIN_LENGTH} characters", field="password", code="short")
+        raise AccountError(
+            Sentence("the password has fewer than %(count)s characters", count=MIN_LENGTH),
+            field="password",
+            code="short",
+        )
     if len(composed) > MAX_LENGTH:
-        raise AccountError(f"the password has more than {MAX_LENGTH} characters", field="password", code="long")
+        raise AccountError(
+            Sentence("the password has more than %(count)s characters", count=MAX_LENGTH),
+            field="password",
+            code="long",
+        )
     if user_name and user_name.casefold() in composed.casefold() and len(composed) < len(user_name) + MIN_LENGTH:
-        raise AccountError("the password is mostly the user's name", field="password", code="name")
+        raise AccountError(Sentence("the password is mostly the user's name"), field="password", code="name")
     # It looks at the first 72 characters only; it would be slow for more.
     if zxcvbn(composed[:72], user_inputs=[user_name, "shardsched"])["score"] < MIN_SCORE:
         raise AccountError(
-            "the password is easily guessed; take four or five unusual words", field="password", code="guessable"
+            Sentence("the password is easily guessed; take four or five unusual words"),
+            field="password",
+            code="guessable",
         )
     return password
 

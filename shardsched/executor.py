@@ -27,6 +27,7 @@ from shardsched.coordination.mirror import Mirror
 from shardsched.coordination.session import Lease, Standing
 from shardsched.core.events import Event
 from shardsched.core.paths import Paths
+from shardsched.core.unfit import adrift, stopping
 from shardsched.errors import RegistryError
 from shardsched.execution.handlers import TABLE, load_modules
 from shardsched.execution.kinds.builtin import builtin_places
@@ -187,7 +188,7 @@ class Executor:
 
     def _end(self) -> None:
         logger.info("stops", extra={"event": Event.EXECUTOR_STOPPING, "executor": self.settings.name})
-        self._say_unfit("it is stopping")
+        self._say_unfit(stopping())
         if not self._wait_idle(last_s=STOP_S):
             grace_s = max(min(STOP_S, self._grace_until - self._clock.boot()), 0.0)
             self._loop.post(Interrupt(stopping=Stopping.SHUTDOWN, grace_s=grace_s))
@@ -270,7 +271,7 @@ class Executor:
         self._reporter.report()
         drift_s, limit_s = self._reporter.drift_s, self.settings.drift_limit_s
         if self._loop.unfit is None and self._reporter.is_adrift(limit_s):
-            self._say_unfit(f"its clock is {drift_s:+.0f} s off the registry's, more than {limit_s:.0f} s")
+            self._say_unfit(adrift(drift_s, limit_s))
         elif self._loop.unfit is not None and not (self._is_stopping or self._reporter.is_adrift(limit_s, was=True)):
             self._say_unfit(None)
 

@@ -28,6 +28,7 @@ from console.job_revision import shown_settings, tag_of
 from console.role import role
 from shardsched.core.setting import merged_settings, public_settings
 from shardsched.errors import ConflictError, CorruptNodeError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +102,9 @@ class One(MethodView):
         entry = job_action.find(name).entry
         blueprint.check_etag(_tag(entry))
         if entry.config is None:
-            raise CorruptNodeError(path=f"job {name}", reason=f"{entry.held}; put all of its settings")
+            raise CorruptNodeError(
+                path=f"job {name}", reason=Sentence("%(held)s; put all of its settings", held=entry.held)
+            )
         return _changed(entry, merged_settings(public_settings(entry.config), given["settings"]))
 
     @blueprint.etag
@@ -113,7 +116,9 @@ class One(MethodView):
         admin, entry = job_action.find(name)
         blueprint.check_etag(_tag(entry))
         if not query["stop"] and any(item.marker is not None for item in admin.job_status(name).items):
-            message = f"items of job {name!r} run; wait until they have ended, or delete it with stop=true"
+            message = Sentence(
+                "items of job %(name)r run; wait until they have ended, or delete it with stop=true", name=name
+            )
             raise ConflictError(message)
         removal = job_action.delete(name)
         job_action.refresh()

@@ -13,6 +13,7 @@ from console.context import context
 from console.live_text import live_text
 from console.role import role
 from shardsched.errors import RegistryUnavailableError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
@@ -84,7 +85,7 @@ class ShardMap(MethodView):
         """Return all items with their states and owners, or what changed since an earlier answer."""
         sight = context().fleet.sight()
         if sight.picture is None:
-            raise RegistryUnavailableError(sight.fault or "the registry has not answered yet; try again")
+            raise RegistryUnavailableError(sight.fault or Sentence("the registry has not answered yet; try again"))
         if query["since"] == sight.picture.version:
             return Response(status=304)
         return Response(live_text(sight.picture, query["since"]), mimetype="application/json")

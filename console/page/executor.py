@@ -14,6 +14,7 @@ from console.text import gettext as _
 from console.view import PAGE_SIZE, toast
 from shardsched.errors import ConfigurationError, HistoryError, RegistryUnavailableError
 from shardsched.history.filter import EventFilter
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
@@ -50,7 +51,7 @@ def show(name: str) -> ResponseReturnValue:
     sight = context().fleet.sight()
     status = sight.status
     if status is None:
-        raise RegistryUnavailableError("nothing has been seen of the fleet yet")
+        raise RegistryUnavailableError(Sentence("nothing has been seen of the fleet yet"))
     events, fault = None, ""
     try:
         events = context().history.events(

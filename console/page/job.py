@@ -18,6 +18,7 @@ from console.role import role
 from console.view import PAGE_SIZE
 from shardsched.core.task import BUILTIN_HANDLERS
 from shardsched.errors import HistoryError, JobNotFoundError, RegistryUnavailableError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from typing import Any
@@ -139,7 +140,7 @@ def seen_job(name: str, *, is_fresh: bool = False) -> tuple[Sight, Row]:
         if row is not None:
             return sight, row
     if sight.status is None:
-        raise RegistryUnavailableError(sight.fault or "the registry has not answered yet")
+        raise RegistryUnavailableError(sight.fault or Sentence("the registry has not answered yet"))
     raise JobNotFoundError(job=name)
 
 

@@ -12,6 +12,7 @@ from shardsched.core.events import Event
 from shardsched.core.item import format_items, is_item_name
 from shardsched.errors import ConflictError, ItemParameterError
 from shardsched.registry.base import Committed, Create, Delete
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,9 +91,11 @@ class JobCheckpoints:
         items = sorted(stored if wanted is None else stored & wanted)
         running = {int(one) for one in markers or () if is_item_name(one)} & set(items)
         if running and not even_running:
-            what = f"items {format_items(running)} of job {job!r} run"
-            message = (
-                f"{what}, and would save again; wait until they have ended, stop the job, or insist with --running"
+            message = Sentence(
+                "items %(items)s of job %(job)r run, and would save again; "
+                "wait until they have ended, stop the job, or insist with --running",
+                items=format_items(running),
+                job=job,
             )
             raise ConflictError(message)
         for start in range(0, len(items), _CHUNK):
@@ -116,5 +119,10 @@ def _check_items(entry: JobEntry, wanted: frozenset[int] | None, stored: set[int
     count = entry.config.items if entry.config else 0
     unknown = sorted(item for item in wanted or () if not 0 <= item < count and item not in stored)
     if unknown:
-        message = f"job {entry.name!r} has no item {unknown[0]}; its items are 0 to {count - 1}"
+        message = Sentence(
+            "job %(job)r has no item %(item)s; its items are 0 to %(last)s",
+            job=entry.name,
+            item=unknown[0],
+            last=count - 1,
+        )
         raise ItemParameterError(message)

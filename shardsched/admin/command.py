@@ -15,9 +15,10 @@ from shardsched.core.assignment import decode_assignment
 from shardsched.core.command import MAX_WAITING_TRIGGERS, Commands, Trigger, next_number, waiting_triggers
 from shardsched.core.item import check_known_items, format_items
 from shardsched.core.name import check_text
-from shardsched.core.reason import judge, live_owners
+from shardsched.core.reason import PAUSED, judge, live_owners
 from shardsched.errors import ConflictError, CorruptNodeError, ItemParameterError, JobConfigError
 from shardsched.registry.base import Check, Committed
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,7 +126,11 @@ class JobCommands:
         commands = entry.commands or Commands(uid=config.uid)
         waiting = waiting_triggers(commands, entry.assignment, cursors)
         if len(waiting) >= MAX_WAITING_TRIGGERS:
-            message = f"{len(waiting)} triggers of job {name!r} still wait to run; wait until some have run"
+            message = Sentence(
+                "%(count)s triggers of job %(name)r still wait to run; wait until some have run",
+                count=len(waiting),
+                name=name,
+            )
             raise ConflictError(message)
         trigger = Trigger(
             number=next_number(commands, entry.assignment, cursors),
@@ -164,10 +169,15 @@ class JobCommands:
             name: mine for name, all_items in owned.items() if (mine := tuple(i for i in all_items if i in items))
         }
         if not owners:
-            reasons = [reason for reason in judge(entry, fleet).reasons if reason != "paused"]
-            why = reasons[0] if reasons else "they wait for an owner"
-            what = "it" if wanted is None else f"items {format_items(wanted)} of it"
-            message = f"job {entry.name!r} cannot be triggered, since nobody would run {what}: {why}"
+            reasons = [reason for reason in judge(entry, fleet).reasons if reason != PAUSED]
+            why = reasons[0] if reasons else Sentence("they wait for an owner")
+            what = Sentence("it") if wanted is None else Sentence("items %(items)s of it", items=format_items(wanted))
+            message = Sentence(
+                "job %(name)r cannot be triggered, since nobody would run %(what)s: %(why)s",
+                name=entry.name,
+                what=what,
+                why=why,
+            )
             raise ConflictError(message)
         return owners
 
@@ -187,7 +197,11 @@ class JobCommands:
     def _try_stop(self, name: str, by: str) -> StopReceipt | None:
         entry = self._reader.entry(name)
         if entry.config is None:
-            message = f"job {name!r} cannot be stopped: {entry.held}; delete it, or mend it with 'job update'"
+            message = Sentence(
+                "job %(name)r cannot be stopped: %(held)s; delete it, or mend it with 'job update'",
+                name=name,
+                held=entry.held,
+            )
             raise ConflictError(message)
         commands = stopped_commands(self._reader, entry, entry.config.uid, self._clock.now(), by)
         if not self._write(entry, commands):
@@ -199,10 +213,14 @@ class JobCommands:
 
 def _usable(entry: JobEntry) -> JobConfig:
     if entry.held is not None or entry.config is None:
-        message = f"job {entry.name!r} cannot be triggered, since it is held: {entry.held}; mend it with 'job update'"
+        message = Sentence(
+            "job %(name)r cannot be triggered, since it is held: %(held)s; mend it with 'job update'",
+            name=entry.name,
+            held=entry.held,
+        )
         raise ConflictError(message)
     if entry.config.deleting:
-        message = f"job {entry.name!r} cannot be triggered, since it is being deleted"
+        message = Sentence("job %(name)r cannot be triggered, since it is being deleted", name=entry.name)
         raise ConflictError(message)
     return entry.config
 
@@ -214,8 +232,12 @@ def _laid_out(entry: JobEntry, config: JobConfig) -> int | None:
         ConflictError: There is none yet.
     """
     if entry.assignment is None or entry.assignment.newest.items != config.items:
-        what = f"its {config.items} items are not laid out yet"
-        message = f"job {entry.name!r} cannot be triggered at this moment, since {what}; ask again in a second"
+        message = Sentence(
+            "job %(name)r cannot be triggered at this moment, since its %(count)s items are not laid out yet; "
+            "ask again in a second",
+            name=entry.name,
+            count=config.items,
+        )
         raise ConflictError(message)
     return entry.assignment_version
 
@@ -224,7 +246,9 @@ def _check_items(job: str, config: JobConfig, wanted: tuple[int, ...] | None) ->
     if wanted is None:
         return
     if not wanted:
-        message = f"job {job!r} has no item in an empty list; its items are 0 to {config.items - 1}"
+        message = Sentence(
+            "job %(job)r has no item in an empty list; its items are 0 to %(last)s", job=job, last=config.items - 1
+        )
         raise ItemParameterError(message)
     check_known_items(job, wanted, config.items)
 
@@ -238,7 +262,11 @@ def _enabled(job: str, config: JobConfig, wanted: tuple[int, ...] | None) -> set
     items, disabled = set(range(config.items) if wanted is None else wanted), set(config.disabled_items)
     refused = items & disabled
     if refused and (wanted is not None or not items - disabled):
-        cure = f"enable them with 'shardsched job enable {job}'"
-        message = f"job {job!r} cannot be triggered, since items {format_items(refused)} are disabled; {cure}"
+        message = Sentence(
+            "job %(job)r cannot be triggered, since items %(items)s are disabled; "
+            "enable them with 'shardsched job enable %(job)s'",
+            job=job,
+            items=format_items(refused),
+        )
         raise ConflictError(message)
     return items - disabled

@@ -9,6 +9,7 @@ from shardsched.admin.reader import Reader
 from shardsched.core.name import name_fault
 from shardsched.errors import ConfigurationError, ConflictError, CorruptNodeError, JobNotFoundError
 from shardsched.jobfile import WRITING, Action, OnConflict, plan_import
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -83,7 +84,9 @@ class Exchange:
             RegistryUnavailableError: No answer; the steps yielded before are done.
         """
         if plan.is_blocked:
-            raise ConflictError("a job conflicts or is refused, so nothing was written; mend it, or give --on-conflict")
+            raise ConflictError(
+                Sentence("a job conflicts or is refused, so nothing was written; mend it, or give --on-conflict")
+            )
         is_over = False
         for step in plan.steps:
             if step.action not in WRITING:
@@ -117,4 +120,4 @@ class Exchange:
 
 
 def _given_up(step: Step) -> Step:
-    return replace(step, action=Action.SKIP, reason="not written, since a job before it could not be")
+    return replace(step, action=Action.SKIP, reason=Sentence("not written, since a job before it could not be"))

@@ -10,6 +10,7 @@ from shardsched.core.executor import DrainMark, decode_drain, encode_drain
 from shardsched.core.name import check_text, name_fault
 from shardsched.errors import ConflictError, CorruptNodeError, ExecutorNotFoundError, SettingsError
 from shardsched.registry.base import Committed, Create, Delete, Put
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from shardsched.clock import Clock
@@ -95,7 +96,9 @@ class Executors:
         """
         name = self._known(name)
         if self._registry.get(self._paths.executor(name), fresh=True) is not None:
-            message = f"executor {name!r} lives, so it cannot be forgotten; stop it first, or undrain it"
+            message = Sentence(
+                "executor %(name)r lives, so it cannot be forgotten; stop it first, or undrain it", name=name
+            )
             raise ConflictError(message)
         until_won(lambda: self._try_undrain(name), self._paths.drained(name))
 

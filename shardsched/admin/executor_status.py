@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shardsched.admin.document import executor_document
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,7 +90,7 @@ def _executor_state(
     if not is_present:
         return "gone", _drain_text(drain)
     if record is None:
-        return "unreadable", "its record cannot be read; restart it"
+        return "unreadable", Sentence("its record cannot be read; restart it")
     if drain is not None:
         return "drained", _drain_text(drain)
     if record.unfit is not None:
@@ -99,7 +100,11 @@ def _executor_state(
 
 def _drain_text(drain: DrainMark | None) -> str:
     if drain is None:
-        return "drained; the mark cannot be read, so it does not count"
-    by = f" by {drain.by}" if drain.by else ""
-    why = f": {drain.reason}" if drain.reason else ""
-    return f"drained{by} at {drain.at.isoformat(timespec='seconds')}{why}"
+        return Sentence("drained; the mark cannot be read, so it does not count")
+    at = drain.at.isoformat(timespec="seconds")
+    drained = (
+        Sentence("drained by %(by)s at %(at)s", by=drain.by, at=at)
+        if drain.by
+        else Sentence("drained at %(at)s", at=at)
+    )
+    return Sentence("%(drained)s: %(why)s", drained=drained, why=drain.reason) if drain.reason else drained

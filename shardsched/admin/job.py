@@ -14,6 +14,7 @@ from shardsched.admin.switch import switch_items
 from shardsched.admin.upstream import upstream_checks
 from shardsched.coordination.namespace import ensure_namespace
 from shardsched.coordination.removal import remove_job_nodes
+from shardsched.core.eligibility import hosted_handler
 from shardsched.core.job_record import decode_job, encode_job
 from shardsched.core.name import check_job_name
 from shardsched.core.setting import PUBLIC_NAMES, changed_job, differing_settings, make_settings, new_job
@@ -22,12 +23,12 @@ from shardsched.errors import (
     ConfigurationError,
     ConflictError,
     CorruptNodeError,
-    JobConfigError,
     JobExistsError,
     JobNotFoundError,
     StaleVersionError,
 )
 from shardsched.registry.base import Committed, Create, Put, Refused
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -167,26 +168,7 @@ class Jobs:
         Raises:
             JobConfigError: No living executor hosts it, or several handlers are that function.
         """
-        if is_builtin(handler):
-            return handler
-        hosted = {
-            name: code for record in self._reader.members().executors.values() for name, code in record.handlers.items()
-        }
-        if handler in hosted:
-            return handler
-        names = sorted(name for name, code in hosted.items() if code == handler)
-        if len(names) == 1:
-            return names[0]
-        if names:
-            message = f"handler {handler!r} is that of several: {', '.join(names)}; give one of these names"
-        elif hosted:
-            known = ", ".join(sorted(hosted))
-            message = f"no living executor hosts handler {handler!r} (hosted: {known}); start one with its module first"
-        else:
-            message = (
-                f"no living executor hosts handler {handler!r}, nor any other; start one with 'shardsched run MODULE'"
-            )
-        raise JobConfigError(message, setting="handler")
+        return handler if is_builtin(handler) else hosted_handler(handler, self._reader.members())
 
     def update(
         self,
@@ -247,7 +229,9 @@ class Jobs:
         """Return the changed configuration, and the settings that differ."""
         config = changed_job(node.path, name, node.value, changes, self._clock.now())
         if config.deleting:
-            raise ConflictError(f"job {name!r} is being deleted; wait until it is gone, then create it anew")
+            raise ConflictError(
+                Sentence("job %(name)r is being deleted; wait until it is gone, then create it anew", name=name)
+            )
         try:
             differing = differing_settings(decode_job(node.path, name, node.value), config)
         except CorruptNodeError:

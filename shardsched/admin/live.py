@@ -22,6 +22,7 @@ from shardsched.clock import SYSTEM_CLOCK
 from shardsched.coordination.mirror import Mirror
 from shardsched.core.attention import AFTER_FIRE_S, Attention, listings, next_reading, readings
 from shardsched.errors import RegistryError, RegistryUnavailableError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +136,9 @@ class LiveFleet:
 
     def _look(self) -> Picture:
         if not self._mirror.is_complete and not self._arrived.wait(FIRST_REPORT_S):
-            raise RegistryUnavailableError("the registry has not told the control plane yet; check its servers")
+            raise RegistryUnavailableError(
+                Sentence("the registry has not told the control plane yet; check its servers")
+            )
         boot, now = self._clock.boot(), self._clock.now()
         is_crew_changed = self._crew.read(boot, now)
         touched = self._take_changes(boot)

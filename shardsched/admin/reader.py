@@ -13,6 +13,7 @@ from shardsched.core.name import name_fault
 from shardsched.core.tally_record import decode_tally
 from shardsched.core.view import FleetView, ItemView
 from shardsched.errors import CorruptNodeError, JobNotFoundError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -190,11 +191,11 @@ def _cursor(node: Node | None) -> tuple[Cursor | None, str | None]:
     try:
         return (None if node is None else decode_cursor(node.path, node.value)), None
     except CorruptNodeError as error:
-        return None, f"unreadable cursor: {error.reason}"
+        return None, Sentence("unreadable cursor: %(reason)s", reason=error.reason)
 
 
 def _marker(node: Node | None) -> tuple[Marker | None, str | None]:
     try:
         return (None if node is None else decode_marker(node.path, node.value)), None
     except CorruptNodeError as error:
-        return None, f"unreadable marker: {error.reason}"
+        return None, Sentence("unreadable marker: %(reason)s", reason=error.reason)

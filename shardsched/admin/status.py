@@ -15,6 +15,7 @@ from shardsched.core.checkpoint import decode_checkpoint
 from shardsched.core.dependency import upstream_fault
 from shardsched.core.reason import JobState, judge, live_owners
 from shardsched.errors import ConfigurationError, CorruptNodeError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -186,7 +187,9 @@ def job_status(
     by_item = {item: name for name, items in owners.items() for item in items}
     count = _item_count(entry)
     items = tuple(_item_status(item, by_item.get(item), views.get(item)) for item in sorted({*range(count), *views}))
-    faulty = [f"item {item.item}: {item.reason}" for item in items if item.reason]
+    faulty = [
+        Sentence("item %(item)s: %(reason)s", item=item.item, reason=item.reason) for item in items if item.reason
+    ]
     upstream = upstream_fault(entry.config, jobs) if entry.config is not None and jobs is not None else None
     is_firing = verdict.state not in {JobState.PAUSED, JobState.HELD}
     return JobStatus(
@@ -210,8 +213,11 @@ def _item_status(item: int, owner: str | None, view: ItemView | None) -> ItemSta
         return ItemStatus(item=item, owner=owner)
     reason = view.fault
     if reason is None and is_abandoned(view):
-        whose = f"its owner {owner} settles it" if owner else "waits for an owner to settle it"
-        reason = f"abandoned in the middle of a run; {whose}"
+        reason = (
+            Sentence("abandoned in the middle of a run; its owner %(owner)s settles it", owner=owner)
+            if owner
+            else Sentence("abandoned in the middle of a run; waits for an owner to settle it")
+        )
     return ItemStatus(item=item, owner=owner, cursor=view.cursor, marker=view.marker, reason=reason)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from shardsched.admin.race import until_won
 from shardsched.core.item import check_known_items
 from shardsched.errors import ConflictError, StaleVersionError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -64,7 +65,11 @@ def switched_items(entry: JobEntry, chosen: frozenset[int] | None, *, is_enabled
     """
     config = entry.config
     if config is None:
-        message = f"the items of job {entry.name!r} cannot be changed: {entry.held}; mend it with 'job update' first"
+        message = Sentence(
+            "the items of job %(name)r cannot be changed: %(held)s; mend it with 'job update' first",
+            name=entry.name,
+            held=entry.held,
+        )
         raise ConflictError(message)
     before = frozenset(config.disabled_items)
     items = before | frozenset(range(config.items)) if chosen is None else chosen

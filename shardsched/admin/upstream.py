@@ -12,6 +12,7 @@ from shardsched.core.dependency import MAX_UPSTREAM
 from shardsched.core.name import name_fault
 from shardsched.errors import JobConfigError
 from shardsched.registry.base import Check, Create, Delete
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from shardsched.admin.reader import Reader
@@ -27,7 +28,9 @@ def upstream_checks(reader: Reader, config: JobConfig) -> list[Operation]:
         RegistryUnavailableError: No answer.
     """
     operations: list[Operation] = []
-    path_to = {name: f"{config.name!r} after {name!r}" for name in config.after}
+    path_to: dict[str, str] = {
+        name: Sentence("%(job)r after %(upstream)r", job=config.name, upstream=name) for name in config.after
+    }
     level = list(path_to)
     while level:
         if config.name in path_to or len(path_to) > MAX_UPSTREAM:
@@ -45,7 +48,7 @@ def upstream_checks(reader: Reader, config: JobConfig) -> list[Operation]:
             after = entry.config.after if entry is not None and entry.config is not None else ()
             for upstream in after:
                 if upstream not in path_to:
-                    path_to[upstream] = f"{path_to[name]} after {upstream!r}"
+                    path_to[upstream] = Sentence("%(path)s after %(upstream)r", path=path_to[name], upstream=upstream)
                     following.append(upstream)
         level = following
     return operations
@@ -53,5 +56,9 @@ def upstream_checks(reader: Reader, config: JobConfig) -> list[Operation]:
 
 def _refusal(job: str, path_to: dict[str, str]) -> str:
     if job in path_to:
-        return f"job {job!r} would wait for itself ({path_to[job]}); leave one of them out of 'after'"
-    return f"more than {MAX_UPSTREAM} jobs stand before job {job!r}; have it wait for fewer"
+        return Sentence(
+            "job %(job)r would wait for itself (%(path)s); leave one of them out of 'after'", job=job, path=path_to[job]
+        )
+    return Sentence(
+        "more than %(most)s jobs stand before job %(job)r; have it wait for fewer", most=MAX_UPSTREAM, job=job
+    )

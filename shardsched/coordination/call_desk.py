@@ -13,6 +13,7 @@ from shardsched.core.paths import last_part
 from shardsched.core.pending import adopted, next_calls, orphaned, returned
 from shardsched.errors import RegistryUnavailableError, SessionLostError
 from shardsched.registry.base import Committed, Create, Delete
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -113,5 +114,7 @@ class CallDesk:
         self.tallies.forget(entry.name)
         if outcome.index == 0:
             self._lease.lose(last_part(fence.path))
-            raise SessionLostError(f"the place in the fleet was lost while a call of {entry.name} was written")
+            raise SessionLostError(
+                Sentence("the place in the fleet was lost while a call of %(name)s was written", name=entry.name)
+            )
         return outcome

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shardsched.core.paths import PERSISTENT_ROOTS
 from shardsched.errors import RegistryError
 from shardsched.registry.base import Committed, Create
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from shardsched.core.paths import Paths
@@ -33,7 +34,10 @@ def ensure_namespace(registry: Registry, paths: Paths) -> None:
             return
         if isinstance(registry.transact(creates), Committed):
             return
-    message = f"the nodes of namespace {paths.namespace!r} vanish as they are created; stop whatever deletes them"
+    message = Sentence(
+        "the nodes of namespace %(namespace)r vanish as they are created; stop whatever deletes them",
+        namespace=paths.namespace,
+    )
     raise RegistryError(message)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from shardsched.core.codec import Fields, encode, time_text
 from shardsched.core.item import MAX_ITEM_COUNT, format_items, parse_items
 from shardsched.errors import ItemParameterError
+from shardsched.sentence import Sentence, sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,19 +103,19 @@ def decode_assignment(path: str, value: bytes) -> Assignment:
         for layout in fields.objects("layouts")
     )
     if not layouts:
-        raise fields.corrupt("it has no layout")
+        raise fields.corrupt(Sentence("it has no layout"))
     starts = [layout.from_fire for layout in layouts]
     if None in starts[1:] or any(b <= a for a, b in itertools.pairwise(starts) if a and b):
-        raise fields.corrupt("its layouts contradict each other")
+        raise fields.corrupt(Sentence("its layouts contradict each other"))
     owners: dict[str, tuple[int, ...]] = {}
     seen: set[int] = set()
     for name, text in fields.texts("owners").items():
         try:
             items = parse_items(text)
         except ItemParameterError as error:
-            raise fields.corrupt(str(error)) from None
+            raise fields.corrupt(sentence_of(error)) from None
         if not seen.isdisjoint(items):
-            raise fields.corrupt("it gives an item to two executors")
+            raise fields.corrupt(Sentence("it gives an item to two executors"))
         seen.update(items)
         if items:
             owners[name] = items

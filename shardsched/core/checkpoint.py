@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardsched.core.codec import Fields, encode, time_text
 from shardsched.errors import CheckpointError
+from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -64,7 +65,7 @@ def decode_checkpoint(path: str, value: bytes) -> Checkpoint:
     try:
         json.loads("null" if checkpoint.state is None else checkpoint.state)
     except (ValueError, RecursionError):
-        raise fields.corrupt("'state' is not JSON") from None
+        raise fields.corrupt(Sentence("'state' is not JSON")) from None
     return checkpoint
 
 
@@ -80,11 +81,17 @@ def state_text(job: str, item: int, state: Any) -> str | None:
         text = json.dumps(state, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         size = len(text.encode())
     except UnicodeEncodeError:
-        fault = "its state holds half a character (a lone surrogate); the earlier one stays"
+        fault = Sentence("its state holds half a character (a lone surrogate); the earlier one stays")
     except (TypeError, ValueError, RecursionError) as error:
-        fault = f"its state is not JSON ({error}); the earlier one stays"
+        fault = Sentence("its state is not JSON (%(error)s); the earlier one stays", error=Foreign(error))
     else:
         if size <= MAX_STATE_BYTES:
             return text
-        fault = f"its state has {size} bytes as JSON, {MAX_STATE_BYTES} are allowed; save less of it"
-    raise CheckpointError(f"the checkpoint of {job}/{item} was not saved: {fault}")
+        fault = Sentence(
+            "its state has %(size)s bytes as JSON, %(most)s are allowed; save less of it",
+            size=size,
+            most=MAX_STATE_BYTES,
+        )
+    raise CheckpointError(
+        Sentence("the checkpoint of %(job)s/%(item)s was not saved: %(fault)s", job=job, item=item, fault=fault)
+    )

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shardsched.errors import CorruptNodeError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,15 +48,19 @@ class Fields:
         try:
             record = json.loads(value.decode())
         except (ValueError, RecursionError):
-            raise self.corrupt("it is not JSON") from None
+            raise self.corrupt(Sentence("it is not JSON")) from None
         if not isinstance(record, dict):
-            raise self.corrupt("it is not a JSON object")
+            raise self.corrupt(Sentence("it is not a JSON object"))
         form = record.get("format")
         if isinstance(form, bool) or not isinstance(form, int) or form < 1:
-            raise self.corrupt("it has no format version")
+            raise self.corrupt(Sentence("it has no format version"))
         if form > FORMAT:
             raise self.corrupt(
-                f"it has format {str(form)[:64]}, written by a newer release; upgrade this one (it reads {FORMAT})"
+                Sentence(
+                    "it has format %(form)s, written by a newer release; upgrade this one (it reads %(format)s)",
+                    form=str(form)[:64],
+                    format=FORMAT,
+                )
             )
         self._record: dict[str, Any] = record
 
@@ -71,10 +76,10 @@ class Fields:
         value = self._record.get(key)
         if value is None:
             if default is _REQUIRED:
-                raise self.corrupt(f"{key!r} is missing")
+                raise self.corrupt(Sentence("%(key)r is missing", key=key))
             return default
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise self.corrupt(f"{key!r} is not of type {kind.__name__}")
+            raise self.corrupt(Sentence("%(key)r is not of type %(kind)s", key=key, kind=kind.__name__))
         return value
 
     def text(self, key: str, default: Any = ...) -> str:
@@ -84,14 +89,22 @@ class Fields:
             try:
                 value.encode()
             except UnicodeEncodeError:
-                raise self.corrupt(f"{key!r} holds half a character (a lone surrogate)") from None
+                raise self.corrupt(Sentence("%(key)r holds half a character (a lone surrogate)", key=key)) from None
         return value
 
     def integer(self, key: str, default: Any = ..., *, low: int = 0, high: int = 2**62) -> int:
         """Return a whole number within bounds."""
         value: int = self._value(key, int, _REQUIRED if default is ... else default)
         if not low <= value <= high:
-            raise self.corrupt(f"{key!r} is {str(value)[:64]}, outside {low} to {high}")
+            raise self.corrupt(
+                Sentence(
+                    "%(key)r is %(value)s, outside %(low)s to %(high)s",
+                    key=key,
+                    value=str(value)[:64],
+                    low=low,
+                    high=high,
+                )
+            )
         return value
 
     def number(self, key: str, default: Any = ..., *, low: float = 0.0, high: float = 1e12) -> float:
@@ -100,9 +113,17 @@ class Fields:
         if value is None and default is not ...:
             return float(default)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.corrupt(f"{key!r} is not a number")
+            raise self.corrupt(Sentence("%(key)r is not a number", key=key))
         if not low <= value <= high:
-            raise self.corrupt(f"{key!r} is {str(value)[:64]}, outside {low:g} to {high:g}")
+            raise self.corrupt(
+                Sentence(
+                    "%(key)r is %(value)s, outside %(low)g to %(high)g",
+                    key=key,
+                    value=str(value)[:64],
+                    low=low,
+                    high=high,
+                )
+            )
         return float(value)
 
     def flag(self, key: str, *, default: bool) -> bool:
@@ -116,13 +137,13 @@ class Fields:
         try:
             at = datetime.fromisoformat(text)
         except ValueError:
-            raise self.corrupt(f"{key!r} is not an ISO 8601 time") from None
+            raise self.corrupt(Sentence("%(key)r is not an ISO 8601 time", key=key)) from None
         if at.tzinfo is None:
-            raise self.corrupt(f"{key!r} has no offset")
+            raise self.corrupt(Sentence("%(key)r has no offset", key=key))
         try:
             return at.astimezone(UTC)
         except OverflowError:
-            raise self.corrupt(f"{key!r} is out of range") from None
+            raise self.corrupt(Sentence("%(key)r is out of range", key=key)) from None
 
     def time_or_none(self, key: str) -> datetime | None:
         """Return an aware time in UTC, or None where there is none."""
@@ -134,7 +155,9 @@ class Fields:
         try:
             return kind(text)
         except ValueError:
-            raise self.corrupt(f"{key!r} is {text[:64]!r}, not one of {', '.join(kind)}") from None
+            raise self.corrupt(
+                Sentence("%(key)r is %(text)r, not one of %(known)s", key=key, text=text[:64], known=", ".join(kind))
+            ) from None
 
     def mapping(self, key: str) -> dict[str, Any]:
         """Return an object, empty where there is none."""
@@ -146,11 +169,13 @@ class Fields:
         value = self.mapping(key)
         for name, text in value.items():
             if not isinstance(text, str):
-                raise self.corrupt(f"{key!r} has a value for {name[:64]!r} that is not a text")
+                raise self.corrupt(
+                    Sentence("%(key)r has a value for %(name)r that is not a text", key=key, name=name[:64])
+                )
             try:
                 (name + text).encode()
             except UnicodeEncodeError:
-                raise self.corrupt(f"{key!r} holds half a character (a lone surrogate)") from None
+                raise self.corrupt(Sentence("%(key)r holds half a character (a lone surrogate)", key=key)) from None
         return value
 
     def objects(self, key: str) -> list[Fields]:
@@ -163,7 +188,7 @@ class Fields:
             return None
         values = self._value(key, list, [])
         if any(isinstance(value, bool) or not isinstance(value, int) or value < 0 for value in values):
-            raise self.corrupt(f"{key!r} is not a list of whole numbers")
+            raise self.corrupt(Sentence("%(key)r is not a list of whole numbers", key=key))
         return tuple(values)
 
     def text_list(self, key: str) -> tuple[str, ...]:
@@ -171,16 +196,16 @@ class Fields:
         values = self._value(key, list, [])
         for text in values:
             if not isinstance(text, str):
-                raise self.corrupt(f"{key!r} holds something that is not a text")
+                raise self.corrupt(Sentence("%(key)r holds something that is not a text", key=key))
             try:
                 text.encode()
             except UnicodeEncodeError:
-                raise self.corrupt(f"{key!r} holds half a character (a lone surrogate)") from None
+                raise self.corrupt(Sentence("%(key)r holds half a character (a lone surrogate)", key=key)) from None
         return tuple(values)
 
     def _nested(self, key: str, value: object) -> Fields:
         if not isinstance(value, dict):
-            raise self.corrupt(f"{key!r} holds something that is not an object")
+            raise self.corrupt(Sentence("%(key)r holds something that is not an object", key=key))
         nested = Fields.__new__(Fields)
         nested._path = self._path  # noqa: SLF001 - the same class
         nested._record = value  # noqa: SLF001 - the same class

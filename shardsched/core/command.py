@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from shardsched.core.codec import Fields, encode, time_text
 from shardsched.core.fire import Cause
 from shardsched.core.item import MAX_ITEM_COUNT
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -137,7 +138,7 @@ def decode_commands(path: str, value: bytes) -> Commands:
     )
     numbers = [trigger.number for trigger in triggers]
     if numbers != sorted(set(numbers)):
-        raise fields.corrupt("its triggers are not in order")
+        raise fields.corrupt(Sentence("its triggers are not in order"))
     return Commands(
         uid=fields.text("uid"),
         triggers=triggers,

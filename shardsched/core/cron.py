@@ -18,6 +18,7 @@ from shardsched.core.cron_wall import LAST_YEAR
 from shardsched.core.daylight import latest_instant, next_instant
 from shardsched.core.zone import load_zone
 from shardsched.errors import CronExpressionError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,10 @@ _FULL_WIDTH = {"\uff1f": "?", "\uff0c": ",", "\uff0a": "*", "\uff0d": "-", "\uff
 _BLANKS = re.compile(r"[ \t]+")
 _RANDOM = re.compile(r"(?:^|,)[RH](?:$|[(/,])|~")
 """The random and hashed values of croniter and Jenkins, and the random range of OpenBSD's cron."""
-_FIELD_NAMES = ("second", "minute", "hour", "day of month", "month", "day of week", "year")
+_FIELD_NAMES = (
+    *(Sentence("second"), Sentence("minute"), Sentence("hour")),
+    *(Sentence("day of month"), Sentence("month"), Sentence("day of week"), Sentence("year")),
+)
 
 
 class Dialect(StrEnum):
@@ -102,7 +106,7 @@ def parse_cron(expression: str, timezone: str = "UTC") -> Cron:
         load_zone(timezone)
     except CronExpressionError as error:
         # The zone was named as if it were an expression, there being no other; here there is one.
-        reason = f"{timezone[:64]!r}: {error.reason}"
+        reason = Sentence("%(zone)r: %(reason)s", zone=timezone[:64], reason=error.reason)
         raise CronExpressionError(expression=expression[:MAX_LENGTH], field=error.field, reason=reason) from None
     _schedule(expression)
     dialect = Dialect.QUARTZ if len(_fields(expression)) > 5 else Dialect.UNIX
@@ -117,7 +121,10 @@ def check_can_fire(cron: Cron, after: datetime) -> None:
         ValueError: The time is naive.
     """
     if cron.next_fire(after) is None:
-        reason = f"it never fires (again) up to {LAST_YEAR}; check that the day exists in the month, and the year"
+        reason = Sentence(
+            "it never fires (again) up to %(year)s; check that the day exists in the month, and the year",
+            year=LAST_YEAR,
+        )
         raise CronExpressionError(expression=cron.expression, reason=reason)
 
 
@@ -129,14 +136,16 @@ def _fields(expression: str) -> list[str]:
 def _schedule(expression: str) -> tuple[Wall, bool]:
     """Return the wall-clock schedule of an expression, and whether it is an interval."""
     if len(expression) > MAX_LENGTH:
-        reason = f"it has {len(expression)} characters; {MAX_LENGTH} are allowed"
+        reason = Sentence("it has %(count)s characters; %(most)s are allowed", count=len(expression), most=MAX_LENGTH)
         raise CronExpressionError(expression=expression[:MAX_LENGTH], reason=reason)
     _refuse_foreign(expression)
     fields = _fields(expression)
     if fields and fields[0].startswith("@"):
         fields = expand_macro(" ".join(fields)).split()
     if not 5 <= len(fields) <= 7:
-        reason = f"it has {len(fields)} fields; write 5 (Unix: minute first) or 6 or 7 (Quartz: second first)"
+        reason = Sentence(
+            "it has %(count)s fields; write 5 (Unix: minute first) or 6 or 7 (Quartz: second first)", count=len(fields)
+        )
         raise CronExpressionError(expression=expression, reason=reason)
     _refuse_random(expression, fields)
     if len(fields) == 5:
@@ -149,8 +158,12 @@ def _refuse_foreign(expression: str) -> None:
         if character.isascii():
             continue
         meant = _FULL_WIDTH.get(character)
-        cure = f"is full-width; write {meant!r}" if meant else "has no meaning here; write ASCII only"
-        reason = f"{character!a} (U+{ord(character):04X}) {cure}"
+        cure = (
+            Sentence("is full-width; write %(meant)r", meant=meant)
+            if meant
+            else Sentence("has no meaning here; write ASCII only")
+        )
+        reason = Sentence("%(character)a (U+%(code)04X) %(cure)s", character=character, code=ord(character), cure=cure)
         raise CronExpressionError(expression=expression, reason=reason)
 
 
@@ -158,5 +171,7 @@ def _refuse_random(expression: str, fields: list[str]) -> None:
     names = _FIELD_NAMES if len(fields) > 5 else _FIELD_NAMES[1:]
     for name, text in zip(names, fields, strict=False):
         if _RANDOM.search(text.upper()):
-            reason = f"{text!r}: asks for a random value, and every executor would draw another; write a number"
+            reason = Sentence(
+                "%(text)r: asks for a random value, and every executor would draw another; write a number", text=text
+            )
             raise CronExpressionError(expression=expression, field=name, reason=reason)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shardsched.errors import CronExpressionError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,8 +60,8 @@ class FieldReader:
 
     def refuse(self, item: str, reason: str) -> CronExpressionError:
         """Return the error about an item of this field."""
-        where = f"{item!r}: " if item else ""
-        return CronExpressionError(expression=self._expression, field=self._rule.name, reason=f"{where}{reason}")
+        where = Sentence("%(item)r: %(reason)s", item=item, reason=reason) if item else reason
+        return CronExpressionError(expression=self._expression, field=self._rule.name, reason=where)
 
     def split(self, text: str) -> list[str]:
         """Return the items of the field's list.
@@ -70,7 +71,7 @@ class FieldReader:
         """
         items = text.split(",")
         if "" in items:
-            raise self.refuse(text, "an item of the list is empty; remove the comma")
+            raise self.refuse(text, Sentence("an item of the list is empty; remove the comma"))
         return items
 
     def values(self, item: str) -> list[int]:
@@ -83,21 +84,21 @@ class FieldReader:
         if item.startswith("*"):
             rest = item[1:]
             if rest and not rest.startswith("/"):
-                raise self.refuse(item, "'*' stands alone or before a step; write '*' or '*/5'")
+                raise self.refuse(item, Sentence("'*' stands alone or before a step; write '*' or '*/5'"))
             step = self._step(item, rest[1:], is_open=True) if rest else 1
             return list(range(rule.low, rule.high + 1, step))
         match = _RANGE.fullmatch(item)
         if match is None:
-            raise self.refuse(item, "is no value, range or step; write such as 5, 1-5, */5 or 1-30/5")
+            raise self.refuse(item, Sentence("is no value, range or step; write such as 5, 1-5, */5 or 1-30/5"))
         low = self.value(item, match["low"])
         high = low if match["high"] is None else self._range_end(item, match["high"], low)
         if match["step"] is None:
             return self._span(item, low, high, 1)
         if not match["low"].isdigit() and (rule.wraps or match["high"] is None):
-            raise self.refuse(item, "a step after names is not read the same everywhere; write numbers")
+            raise self.refuse(item, Sentence("a step after names is not read the same everywhere; write numbers"))
         is_open = match["high"] is None
         if is_open and not rule.takes_open_step:
-            raise self.refuse(item, "a step needs a range here; write such as 1-5/2")
+            raise self.refuse(item, Sentence("a step needs a range here; write such as 1-5/2"))
         step = self._step(item, match["step"], is_open=is_open)
         return self._span(item, low, rule.high if is_open else high, step)
 
@@ -112,8 +113,11 @@ class FieldReader:
         if high >= low:
             return list(range(low, high + 1, step))
         if not rule.wraps:
-            cure = f"write two ranges, {low}-{rule.high},{rule.low}-{high}, or the smaller value first"
-            raise self.refuse(item, f"the range runs backwards; {cure}")
+            reason = Sentence(
+                "the range runs backwards; write two ranges, %(ranges)s, or the smaller value first",
+                ranges=f"{low}-{rule.high},{rule.low}-{high}",
+            )
+            raise self.refuse(item, reason)
         count = rule.high - rule.low + 1
         return [(value - rule.low) % count + rule.low for value in range(low, high + count + 1, step)]
 
@@ -127,21 +131,39 @@ class FieldReader:
         if text.isascii() and text.isdigit():
             number = int(text) if len(text) <= 9 else 10**9
             if not rule.low <= number <= rule.high:
-                raise self.refuse(item, f"{text} is out of range {rule.low}-{rule.high}{rule.hint}")
+                raise self.refuse(
+                    item,
+                    Sentence(
+                        "%(text)s is out of range %(low)s-%(high)s%(hint)s",
+                        text=text,
+                        low=rule.low,
+                        high=rule.high,
+                        hint=rule.hint,
+                    ),
+                )
             return number
         name = text.upper()
         if name in rule.names:
             return rule.names[name]
         short = _LONG_NAMES.get(name)
         if short in rule.names:
-            raise self.refuse(item, f"use {short}")
-        known = f" or one of {', '.join(rule.names)}" if rule.names else ""
-        raise self.refuse(item, f"{text!r} is no number from {rule.low} to {rule.high}{known}")
+            raise self.refuse(item, Sentence("use %(name)s", name=short))
+        reason = Sentence("%(text)r is no number from %(low)s to %(high)s", text=text, low=rule.low, high=rule.high)
+        if rule.names:
+            reason = Sentence("%(reason)s or one of %(names)s", reason=reason, names=", ".join(rule.names))
+        raise self.refuse(item, reason)
 
     def _step(self, item: str, text: str, *, is_open: bool) -> int:
         if not (text.isascii() and text.isdigit()) or len(text) > 9 or int(text) == 0:
-            raise self.refuse(item, "a step is a number from 1; write such as */5")
+            raise self.refuse(item, Sentence("a step is a number from 1; write such as */5"))
         step = int(text)
         if is_open and self._rule.limits_step and step > self._rule.high:
-            raise self.refuse(item, f"the step {step} is over {self._rule.high}: it would fire once; write one value")
+            raise self.refuse(
+                item,
+                Sentence(
+                    "the step %(step)s is over %(high)s: it would fire once; write one value",
+                    step=step,
+                    high=self._rule.high,
+                ),
+            )
         return step

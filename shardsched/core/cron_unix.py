@@ -7,6 +7,7 @@ import re
 from shardsched.core.cron_field import MONTHS, WEEK_DAYS, FieldReader, FieldRule
 from shardsched.core.cron_wall import DayRule, Wall
 from shardsched.errors import CronExpressionError
+from shardsched.sentence import Sentence
 
 MACROS = {
     "@hourly": "0 * * * *",
@@ -18,17 +19,17 @@ MACROS = {
     "@annually": "0 0 1 1 *",
 }
 
-_MINUTE = FieldRule(name="minute", low=0, high=59)
-_HOUR = FieldRule(name="hour", low=0, high=23)
-_DAY = FieldRule(name="day of month", low=1, high=31)
-_MONTH = FieldRule(name="month", low=1, high=12, names=MONTHS)
+_MINUTE = FieldRule(name=Sentence("minute"), low=0, high=59)
+_HOUR = FieldRule(name=Sentence("hour"), low=0, high=23)
+_DAY = FieldRule(name=Sentence("day of month"), low=1, high=31)
+_MONTH = FieldRule(name=Sentence("month"), low=1, high=12, names=MONTHS)
 _WEEK_DAY = FieldRule(
-    name="day of week",
+    name=Sentence("day of week"),
     low=0,
     high=7,
     names={name: number for number, name in enumerate(WEEK_DAYS)},
     takes_open_step=False,
-    hint=" (0 and 7 = Sunday, 6 = Saturday)",
+    hint=Sentence(" (0 and 7 = Sunday, 6 = Saturday)"),
 )
 _QUARTZ_DAY = re.compile(r"\w*#\w*|L\d?|L-\d+W?|LW|\d+[LW]|[A-Z]{3}L", re.ASCII)
 _RULES = (_MINUTE, _HOUR, _DAY, _MONTH, _WEEK_DAY)
@@ -58,14 +59,16 @@ def _values(expression: str, rule: FieldRule, text: str) -> list[int]:
     values: set[int] = set()
     for item in reader.split(text):
         if item == "?":
-            reason = "is Quartz, and a Quartz expression begins with the seconds: write '*', or put '0 ' before it all"
+            reason = Sentence(
+                "is Quartz, and a Quartz expression begins with the seconds: write '*', or put '0 ' before it all"
+            )
             raise reader.refuse(item, reason)
         if (rule is _DAY or rule is _WEEK_DAY) and _QUARTZ_DAY.fullmatch(item.upper()):
-            reason = (
+            reason = Sentence(
                 "is Quartz, which has six fields: seconds first, '?' in one day field, 1 for Sunday; write such as "
+                "'0 0 12 ? * 6L' for the last Friday, '0 0 12 LW * ?' for the last working day"
             )
-            cure = "'0 0 12 ? * 6L' for the last Friday, '0 0 12 LW * ?' for the last working day"
-            raise reader.refuse(item, f"{reason}{cure}")
+            raise reader.refuse(item, reason)
         values.update(reader.values(item))
     return sorted(values)
 
@@ -78,6 +81,9 @@ def expand_macro(expression: str) -> str:
     """
     fields = MACROS.get(expression.lower())
     if fields is None:
-        reason = f"there is no such macro; write 5 (Unix) or 6 or 7 fields (Quartz), or one of {', '.join(MACROS)}"
+        reason = Sentence(
+            "there is no such macro; write 5 (Unix) or 6 or 7 fields (Quartz), or one of %(macros)s",
+            macros=", ".join(MACROS),
+        )
         raise CronExpressionError(expression=expression, reason=reason)
     return fields

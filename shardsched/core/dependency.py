@@ -12,6 +12,7 @@ from shardsched.core.command import MAX_WAITING_TRIGGERS, Commands, Trigger, Ups
 from shardsched.core.fire import Cause
 from shardsched.core.job import AfterMode, AfterOn
 from shardsched.core.tally import FireOutcome
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -143,4 +144,7 @@ def upstream_fault(config: JobConfig, jobs: Container[str]) -> str | None:
     unknown = sorted(name for name in set(config.after) if name not in jobs)
     if not unknown:
         return None
-    return f"waits for {', '.join(unknown)}, which {'do' if len(unknown) > 1 else 'does'} not exist"
+    names = ", ".join(unknown)
+    if len(unknown) == 1:
+        return Sentence("waits for %(names)s, which does not exist", names=names)
+    return Sentence("waits for %(names)s, which do not exist", names=names)

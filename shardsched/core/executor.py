@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shardsched.core.codec import Fields, encode, time_text
+from shardsched.core.unfit import recalled_unfit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +75,7 @@ def decode_executor(path: str, name: str, value: bytes) -> ExecutorRecord:
         listening=fields.text_list("listening"),
         labels=fields.texts("labels"),
         slots=fields.integer("slots", 1, low=1, high=100_000),
-        unfit=fields.text("unfit", None) if fields.has("unfit") else None,
+        unfit=recalled_unfit(fields.text("unfit")) if fields.has("unfit") else None,
     )
 
 

@@ -17,6 +17,7 @@ from shardsched.core.name import check_job_name, name_fault
 from shardsched.core.schedule import check_schedule
 from shardsched.core.view import JobEntry
 from shardsched.errors import CorruptNodeError, CronExpressionError, ItemParameterError, JobConfigError
+from shardsched.sentence import Sentence, sentence_of
 
 if TYPE_CHECKING:
     from shardsched.core.assignment import Assignment
@@ -66,11 +67,11 @@ def job_entry(
 def _job(path: str, name: str, value: bytes) -> tuple[JobConfig | None, str | None]:
     fault = name_fault(name)
     if fault:
-        return None, f"its name is not valid: {fault}"
+        return None, Sentence("its name is not valid: %(fault)s", fault=fault)
     try:
         config = decode_job(path, name, value)
     except CorruptNodeError as error:
-        return None, f"unreadable configuration: {error.reason}"
+        return None, Sentence("unreadable configuration: %(reason)s", reason=error.reason)
     return config, _held_reason(config)
 
 
@@ -81,11 +82,11 @@ def _held_reason(config: JobConfig) -> str | None:
         check_job_name(config.name)
         check_item_params(config.item_params, config.items)
     except CronExpressionError as error:
-        return (
-            f"invalid cron: {error.reason}" if error.field is None else f"invalid cron, {error.field}: {error.reason}"
-        )
+        if error.field is None:
+            return Sentence("invalid cron: %(reason)s", reason=error.reason)
+        return Sentence("invalid cron, %(field)s: %(reason)s", field=error.field, reason=error.reason)
     except (JobConfigError, ItemParameterError) as error:
-        return str(error)
+        return sentence_of(error)
     return None
 
 
@@ -99,7 +100,7 @@ def _assignment(
     except CorruptNodeError as error:
         return None, error.reason
     if config is None or assignment.uid != config.uid:
-        return None, "it belongs to an earlier job of this name"
+        return None, Sentence("it belongs to an earlier job of this name")
     return assignment, None
 
 
@@ -111,7 +112,7 @@ def _commands(
     try:
         commands = decode_commands(path, stored[0])
     except CorruptNodeError as error:
-        return None, f"unreadable commands: {error.reason}"
+        return None, Sentence("unreadable commands: %(reason)s", reason=error.reason)
     if config is None or commands.uid != config.uid:
         return None, None
     return commands, None

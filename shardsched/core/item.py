@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shardsched.errors import ItemParameterError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,16 +46,29 @@ def parse_items(text: str) -> tuple[int, ...]:
     for part in text.split(",") if text else ():
         low, dash, high = part.partition("-")
         if not _is_number(low) or (dash and not _is_number(high)):
-            message = f"items {_shown(text)}: {_shown(part)} is not a number or a range; write items such as 0-3,7"
+            message = Sentence(
+                "items %(text)s: %(part)s is not a number or a range; write items such as 0-3,7",
+                text=_shown(text),
+                part=_shown(part),
+            )
             raise ItemParameterError(message)
         first, last = int(low), int(high or low)
         if first > last or last >= MAX_ITEM_COUNT:
-            message = f"items {_shown(text)}: {part!r} is not a rising range below {MAX_ITEM_COUNT}"
+            message = Sentence(
+                "items %(text)s: %(part)r is not a rising range below %(most)s",
+                text=_shown(text),
+                part=part,
+                most=MAX_ITEM_COUNT,
+            )
             raise ItemParameterError(message)
         named_count += last + 1 - first
         if named_count > MAX_ITEM_COUNT:
             # A stored text of half a megabyte could else name the same ten thousand items seventy thousand times.
-            message = f"items {_shown(text)}: it names more than {MAX_ITEM_COUNT} items; write each once"
+            message = Sentence(
+                "items %(text)s: it names more than %(most)s items; write each once",
+                text=_shown(text),
+                most=MAX_ITEM_COUNT,
+            )
             raise ItemParameterError(message)
         items.update(range(first, last + 1))
     return tuple(sorted(items))
@@ -86,10 +100,12 @@ def parse_item_params(text: str) -> dict[int, str]:
         key, equals, value = part.partition("=")
         key = key.strip()
         if not equals or not _is_number(key):
-            message = f"item parameters: {part.strip()!r} is not ITEM=VALUE; write them such as 0=a,1=b"
+            message = Sentence(
+                "item parameters: %(part)r is not ITEM=VALUE; write them such as 0=a,1=b", part=part.strip()
+            )
             raise ItemParameterError(message)
         if int(key) in params:
-            message = f"item parameters: item {int(key)} is given twice; give each item one value"
+            message = Sentence("item parameters: item %(item)s is given twice; give each item one value", item=int(key))
             raise ItemParameterError(message)
         params[int(key)] = _unquoted(value.strip())
     return params
@@ -110,7 +126,9 @@ def _split_unquoted(text: str) -> list[str]:
             parts.append(text[start:position])
             start = position + 1
     if is_quoted:
-        message = "item parameters: a double quote is not closed; close it, or double it inside a quoted value"
+        message = Sentence(
+            "item parameters: a double quote is not closed; close it, or double it inside a quoted value"
+        )
         raise ItemParameterError(message)
     parts.append(text[start:])
     return [part for part in parts if part.strip()] if len(parts) == 1 else parts
@@ -134,15 +152,18 @@ def check_item_params(params: Any, item_count: int) -> None:
         ItemParameterError: With the item at fault and the range allowed.
     """
     if not isinstance(params, Mapping):
-        raise ItemParameterError("item parameters are not a mapping; give each item's text by its number")
+        raise ItemParameterError(Sentence("item parameters are not a mapping; give each item's text by its number"))
     for item, value in params.items():
         if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < item_count:
-            message = (
-                f"item parameters: there is no item {item!r}; with {item_count} items they are 0 to {item_count - 1}"
+            message = Sentence(
+                "item parameters: there is no item %(item)r; with %(count)s items they are 0 to %(last)s",
+                item=item,
+                count=item_count,
+                last=item_count - 1,
             )
             raise ItemParameterError(message)
         if not isinstance(value, str):
-            message = f"item parameters: the value for item {item} is not a text; give a str"
+            message = Sentence("item parameters: the value for item %(item)s is not a text; give a str", item=item)
             raise ItemParameterError(message)
 
 
@@ -154,7 +175,12 @@ def check_known_items(job: str, items: Iterable[int], item_count: int) -> None:
     """
     unknown = sorted(item for item in items if not 0 <= item < item_count)
     if unknown:
-        message = f"job {job!r} has no item {unknown[0]}; its items are 0 to {item_count - 1}"
+        message = Sentence(
+            "job %(job)r has no item %(item)s; its items are 0 to %(last)s",
+            job=job,
+            item=unknown[0],
+            last=item_count - 1,
+        )
         raise ItemParameterError(message)
 
 
@@ -169,5 +195,7 @@ def make_item_params(value: Any) -> dict[int, str]:
     if isinstance(value, str):
         return parse_item_params(value)
     if not isinstance(value, Mapping):
-        raise ItemParameterError("item parameters are neither a mapping nor a text; write them such as 0=a,1=b")
+        raise ItemParameterError(
+            Sentence("item parameters are neither a mapping nor a text; write them such as 0=a,1=b")
+        )
     return dict(value)

@@ -27,6 +27,7 @@ from shardsched.core.name import check_job_name, check_text
 from shardsched.core.schedule import check_schedule
 from shardsched.core.task import check_task
 from shardsched.errors import JobConfigError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -68,22 +69,29 @@ def check_job(config: JobConfig, now: datetime) -> JobConfig:
     _check_upstream(config)
     size = len(encode_job(config))
     if size > MAX_CONFIG_BYTES:
-        message = f"the configuration has {size} bytes, {MAX_CONFIG_BYTES} are allowed; shorten the parameters"
+        message = Sentence(
+            "the configuration has %(size)s bytes, %(most)s are allowed; shorten the parameters",
+            size=size,
+            most=MAX_CONFIG_BYTES,
+        )
         raise JobConfigError(message, setting="item_params")
     return config
 
 
 def _check_kinds(config: JobConfig) -> None:
     kinds: tuple[tuple[str, type, str], ...] = (
-        ("failover", bool, "true or false"),
-        ("paused", bool, "true or false"),
-        ("cron", str, "a text"),
-        ("timezone", str, "a text"),
+        ("failover", bool, Sentence("true or false")),
+        ("paused", bool, Sentence("true or false")),
+        ("cron", str, Sentence("a text")),
+        ("timezone", str, Sentence("a text")),
     )
     for setting, kind, what in kinds:
         value = getattr(config, setting)
         if not isinstance(value, kind):
-            raise JobConfigError(f"{setting} is {value!r}; give {what}", setting=setting)
+            raise JobConfigError(
+                Sentence("%(setting)s is %(value)r; give %(what)s", setting=setting, value=value, what=what),
+                setting=setting,
+            )
 
 
 def _check_counts(config: JobConfig) -> None:
@@ -94,7 +102,13 @@ def _check_counts(config: JobConfig) -> None:
     )
     for setting, value, low, high in bounds:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            message = f"{setting} is {value!r}; give a whole number from {low} to {high}"
+            message = Sentence(
+                "%(setting)s is %(value)r; give a whole number from %(low)s to %(high)s",
+                setting=setting,
+                value=value,
+                low=low,
+                high=high,
+            )
             raise JobConfigError(message, setting=setting)
 
 
@@ -102,25 +116,36 @@ def _check_lists(config: JobConfig) -> None:
     for setting in ("pause", "after"):
         values: Any = getattr(config, setting)
         if not isinstance(values, tuple) or len(values) > MAX_LIST_LENGTH:
-            message = f"{setting} is {str(values)[:80]!r}; give a list of at most {MAX_LIST_LENGTH} texts"
+            message = Sentence(
+                "%(setting)s is %(values)r; give a list of at most %(most)s texts",
+                setting=setting,
+                values=str(values)[:80],
+                most=MAX_LIST_LENGTH,
+            )
             raise JobConfigError(message, setting=setting)
         for text in values:
-            check_text(text, f"a value of {setting}", JobConfigError, 128)
+            check_text(text, Sentence("a value of %(setting)s", setting=setting), JobConfigError, 128)
     check_text(config.on_failure, "on_failure", JobConfigError, 512)
     if config.on_failure not in set(OnFailure) and not is_function_place(config.on_failure):
-        message = f"on_failure is {config.on_failure[:80]!r}; give {', '.join(OnFailure)}, or module:function"
+        message = Sentence(
+            "on_failure is %(on_failure)r; give %(known)s, or module:function",
+            on_failure=config.on_failure[:80],
+            known=", ".join(OnFailure),
+        )
         raise JobConfigError(message, setting="on_failure")
     items: Any = config.disabled_items
     for item in items:
         if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < MAX_ITEM_COUNT:
-            raise JobConfigError(f"disabled_items has {item!r}; give numbers of items", setting="disabled_items")
+            raise JobConfigError(
+                Sentence("disabled_items has %(item)r; give numbers of items", item=item), setting="disabled_items"
+            )
 
 
 def _check_upstream(config: JobConfig) -> None:
     for name in config.after:
         check_job_name(name)
     if config.name in config.after:
-        message = f"job {config.name!r} would wait for itself; leave it out of 'after'"
+        message = Sentence("job %(name)r would wait for itself; leave it out of 'after'", name=config.name)
         raise JobConfigError(message, setting="after")
 
 
@@ -137,14 +162,24 @@ def _check_seconds(config: JobConfig) -> None:
         if value is None and setting in {"timeout", "warn_after"}:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            message = f"{setting} is {value!r}; give seconds from {low:g} to {high:g}"
+            message = Sentence(
+                "%(setting)s is %(value)r; give seconds from %(low)g to %(high)g",
+                setting=setting,
+                value=value,
+                low=low,
+                high=high,
+            )
             raise JobConfigError(message, setting=setting)
 
 
 def _check_backoff(config: JobConfig) -> None:
     factor: Any = config.retry_backoff
     if isinstance(factor, bool) or not isinstance(factor, int | float) or not 1.0 <= factor <= MAX_RETRY_BACKOFF:
-        message = f"retry_backoff is {factor!r}; give a factor from 1 to {MAX_RETRY_BACKOFF:g}"
+        message = Sentence(
+            "retry_backoff is %(factor)r; give a factor from 1 to %(most)g",
+            factor=factor,
+            most=MAX_RETRY_BACKOFF,
+        )
         raise JobConfigError(message, setting="retry_backoff")
 
 
@@ -152,24 +187,34 @@ def _check_texts(config: JobConfig) -> None:
     for setting, kind in CHOICES.items():
         value = getattr(config, setting)
         if not isinstance(value, str) or value not in set(kind):
-            message = f"{setting} is {value!r}; give one of {', '.join(kind)}"
+            message = Sentence(
+                "%(setting)s is %(value)r; give one of %(known)s", setting=setting, value=value, known=", ".join(kind)
+            )
             raise JobConfigError(message, setting=setting)
     if not config.handler:
-        raise JobConfigError("handler is empty; give the name of a handler that an executor hosts", setting="handler")
+        raise JobConfigError(
+            Sentence("handler is empty; give the name of a handler that an executor hosts"), setting="handler"
+        )
     check_text(config.handler, "handler", JobConfigError, 512)
     if config.isolation != config.run_isolation:
-        message = f"isolation is {config.isolation!r}; {config.handler} runs in a process only, leave isolation out"
+        message = Sentence(
+            "isolation is %(isolation)r; %(handler)s runs in a process only, leave isolation out",
+            isolation=config.isolation,
+            handler=config.handler,
+        )
         raise JobConfigError(message, setting="isolation")
     check_text(config.description, "description", JobConfigError, 2_000)
     check_text(config.param, "param", JobConfigError, 64 * 1024)
     for item, param in config.item_params.items():
-        check_text(param, f"the parameter of item {item}", JobConfigError, 64 * 1024)
+        check_text(param, Sentence("the parameter of item %(item)s", item=item), JobConfigError, 64 * 1024)
     labels: Any = config.labels
     if not isinstance(labels, Mapping):
-        raise JobConfigError("labels are not a mapping of texts; write them such as zone=eu", setting="labels")
+        raise JobConfigError(
+            Sentence("labels are not a mapping of texts; write them such as zone=eu"), setting="labels"
+        )
     for label, text in labels.items():
-        check_text(label, "a label's name", JobConfigError, 128)
-        check_text(text, f"the value of label {label!r}", JobConfigError, 256)
+        check_text(label, Sentence("a label's name"), JobConfigError, 128)
+        check_text(text, Sentence("the value of label %(label)r", label=label), JobConfigError, 256)
 
 
 def change_job(config: JobConfig, changes: Mapping[str, Any], now: datetime) -> JobConfig:
@@ -184,7 +229,13 @@ def change_job(config: JobConfig, changes: Mapping[str, Any], now: datetime) -> 
     """
     unknown = sorted(set(changes) - set(SETTINGS))
     if unknown:
-        raise JobConfigError(f"there is no setting {unknown[0]!r}; the settings are {', '.join(SETTINGS)}")
+        raise JobConfigError(
+            Sentence(
+                "there is no setting %(unknown)r; the settings are %(settings)s",
+                unknown=unknown[0],
+                settings=", ".join(SETTINGS),
+            )
+        )
     changed = replace(config, **changes)
     is_resumed = config.paused and not changed.paused
     if config.paused != changed.paused:

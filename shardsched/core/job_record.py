@@ -18,6 +18,7 @@ from shardsched.core.job import (
     Misfire,
     Strategy,
 )
+from shardsched.sentence import Sentence
 
 
 def encode_job(config: JobConfig) -> bytes:
@@ -45,7 +46,7 @@ def decode_job(path: str, name: str, value: bytes) -> JobConfig:
     try:
         item_params = {int(item): text for item, text in fields.texts("item_params").items()}
     except ValueError:
-        raise fields.corrupt("'item_params' has a key that is not a number") from None
+        raise fields.corrupt(Sentence("'item_params' has a key that is not a number")) from None
     return JobConfig(
         name=name,
         uid=fields.text("uid"),

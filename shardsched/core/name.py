@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shardsched.errors import ConfigurationError, JobConfigError, SettingsError
+from shardsched.sentence import Sentence
 
 MAX_NAME_LENGTH = 128
 """Longest name, in characters."""
@@ -20,20 +21,20 @@ def name_fault(name: object) -> str | None:
     scripts and rare ideographs), and a lone surrogate would kill kazoo's connection thread for good (kazoo 2.11).
     """
     if not isinstance(name, str):
-        return "it is not a text"
+        return Sentence("it is not a text")
     if not name:
-        return "it is empty"
+        return Sentence("it is empty")
     if len(name) > MAX_NAME_LENGTH:
-        return f"it has {len(name)} characters"
+        return Sentence("it has %(count)s characters", count=len(name))
     if name in {".", ".."}:
-        return "it is a relative path"
+        return Sentence("it is a relative path")
     for character in name:
         if not (character.isalnum() or character in "-_.") or character > _LAST_CHARACTER:
-            return f"it has the character {character!a}"
+            return Sentence("it has the character %(character)a", character=character)
     return None
 
 
-_CURE = "use 1 to 128 letters, digits, '-', '_' and '.'"
+_CURE = Sentence("use 1 to 128 letters, digits, '-', '_' and '.'")
 
 
 def check_job_name(name: str) -> str:
@@ -44,7 +45,10 @@ def check_job_name(name: str) -> str:
     """
     fault = name_fault(name)
     if fault:
-        raise JobConfigError(f"job name {_shown(name)} is refused: {fault}; {_CURE}", setting="name")
+        raise JobConfigError(
+            Sentence("job name %(name)s is refused: %(fault)s; %(cure)s", name=_shown(name), fault=fault, cure=_CURE),
+            setting="name",
+        )
     return name
 
 
@@ -56,7 +60,11 @@ def check_executor_name(name: str) -> str:
     """
     fault = name_fault(name)
     if fault:
-        raise SettingsError(f"executor name {_shown(name)} is refused: {fault}; {_CURE}")
+        raise SettingsError(
+            Sentence(
+                "executor name %(name)s is refused: %(fault)s; %(cure)s", name=_shown(name), fault=fault, cure=_CURE
+            )
+        )
     return name
 
 
@@ -70,9 +78,18 @@ def check_namespace(namespace: Any) -> str:
     for part in parts:
         fault = name_fault(part)
         if fault:
-            raise SettingsError(f"namespace {_shown(namespace)} is refused: {fault} in a part of it; {_CURE}")
+            raise SettingsError(
+                Sentence(
+                    "namespace %(namespace)s is refused: %(fault)s in a part of it; %(cure)s",
+                    namespace=_shown(namespace),
+                    fault=fault,
+                    cure=_CURE,
+                )
+            )
     if parts[0] == "zookeeper":
-        raise SettingsError("namespace 'zookeeper' is refused: ZooKeeper keeps its own nodes there; give another")
+        raise SettingsError(
+            Sentence("namespace 'zookeeper' is refused: ZooKeeper keeps its own nodes there; give another")
+        )
     return "/".join(parts)
 
 
@@ -88,12 +105,16 @@ def check_text(value: Any, what: str, error: type[ConfigurationError], max_lengt
         ConfigurationError: Of the class given, naming what it is.
     """
     if not isinstance(value, str):
-        raise error(f"{what} is not a text; give a str")
+        raise error(Sentence("%(what)s is not a text; give a str", what=what))
     if len(value) > max_length:
-        raise error(f"{what} has {len(value)} characters; {max_length} are allowed")
+        raise error(
+            Sentence(
+                "%(what)s has %(count)s characters; %(most)s are allowed", what=what, count=len(value), most=max_length
+            )
+        )
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise error(f"{what} holds half a character (a lone surrogate); remove it") from None
+        raise error(Sentence("%(what)s holds half a character (a lone surrogate); remove it", what=what)) from None
     if "\0" in value:
-        raise error(f"{what} holds a NUL character; remove it")
+        raise error(Sentence("%(what)s holds a NUL character; remove it", what=what))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.core.daylight import transition
 from shardsched.errors import JobConfigError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -25,7 +26,9 @@ _TIMES = re.compile(r"(\d{1,2}):(\d{2})-(\d{1,2}):(\d{2})", re.ASCII)
 _DATES = re.compile(r"(\d{1,2})/(\d{1,2})(?:-(\d{1,2})/(\d{1,2}))?", re.ASCII)
 _NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MONTH_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_CURE = "write a time such as 22:00-06:00, dates such as 12/24-01/02 (month/day), or week days such as mon-fri"
+_CURE = Sentence(
+    "write a time such as 22:00-06:00, dates such as 12/24-01/02 (month/day), or week days such as mon-fri"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +81,12 @@ def parse_pause_window(text: str) -> PauseWindow:
     for segment in text.lower().split():
         kind, window = _segment(text, segment)
         if kind in found:
-            raise _refused(text, segment, f"a second segment for the {kind}; write another window for it")
+            raise _refused(
+                text, segment, Sentence("a second segment for the %(kind)s; write another window for it", kind=kind)
+            )
         found[kind] = window
     if not found:
-        raise _refused(text, text, f"empty; {_CURE}")
+        raise _refused(text, text, Sentence("empty; %(cure)s", cure=_CURE))
     return PauseWindow(
         times=found["time"].times if "time" in found else None,
         dates=found["dates"].dates if "dates" in found else None,
@@ -102,9 +107,11 @@ def _segment(text: str, segment: str) -> tuple[str, PauseWindow]:
 def _times(text: str, segment: str, numbers: list[int]) -> tuple[int, int]:
     begin, end = numbers[0] * 60 + numbers[1], numbers[2] * 60 + numbers[3]
     if max(numbers[1], numbers[3]) > 59 or begin >= _DAY_MINUTES or end > _DAY_MINUTES:
-        raise _refused(text, segment, "no time of the day; hours are 0 to 23, minutes 0 to 59, the end 24:00 at most")
+        raise _refused(
+            text, segment, Sentence("no time of the day; hours are 0 to 23, minutes 0 to 59, the end 24:00 at most")
+        )
     if begin == end:
-        raise _refused(text, segment, "empty; write 00:00-24:00 for the whole day")
+        raise _refused(text, segment, Sentence("empty; write 00:00-24:00 for the whole day"))
     return begin, end
 
 
@@ -113,7 +120,7 @@ def _dates(text: str, segment: str, match: re.Match[str]) -> tuple[tuple[int, in
     last = first if match[3] is None else (int(match[3]), int(match[4]))
     for month, day in (first, last):
         if not 1 <= month <= 12 or not 1 <= day <= _MONTH_LENGTHS[month - 1]:
-            raise _refused(text, segment, "no day of the year; write the month first, such as 12/24-01/02")
+            raise _refused(text, segment, Sentence("no day of the year; write the month first, such as 12/24-01/02"))
     return first, last
 
 
@@ -122,14 +129,19 @@ def _week_days(text: str, segment: str) -> frozenset[int]:
     for part in segment.split(","):
         first, dash, last = part.partition("-")
         if first not in _NAMES or (dash and last not in _NAMES):
-            raise _refused(text, segment, f"neither a time, nor dates, nor week days; {_CURE}")
+            raise _refused(text, segment, Sentence("neither a time, nor dates, nor week days; %(cure)s", cure=_CURE))
         begin, end = _NAMES.index(first), _NAMES.index(last if dash else first)
         days.update((begin + step) % 7 for step in range((end - begin) % 7 + 1))
     return frozenset(days)
 
 
 def _refused(text: str, segment: str, reason: str) -> JobConfigError:
-    return JobConfigError(f"pause window {text[:80]!r}: {segment[:80]!r} is {reason}", setting="pause")
+    return JobConfigError(
+        Sentence(
+            "pause window %(text)r: %(segment)r is %(reason)s", text=text[:80], segment=segment[:80], reason=reason
+        ),
+        setting="pause",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from shardsched.core.decision import Await, Release, Run, Settle
 from shardsched.core.due import due
 from shardsched.core.retry import retry_starts_at
 from shardsched.core.terms import Moment, Terms
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,9 +105,9 @@ def _retry_moments(terms: Terms, view: JobView) -> list[datetime]:
 def usable_entry(entry: JobEntry) -> tuple[JobConfig, Schedule, Assignment] | str:
     """Return what is needed to plan a job, or why it cannot be planned."""
     if entry.held is not None or entry.config is None:
-        return entry.held or "unreadable configuration"
+        return entry.held or Sentence("unreadable configuration")
     if entry.assignment is None or entry.assignment_version is None:
-        return entry.assignment_fault or "waits for the leader to assign its items"
+        return entry.assignment_fault or Sentence("waits for the leader to assign its items")
     return entry.config, entry.config.schedule(), entry.assignment
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.core.eligibility import unowned_reason
 from shardsched.core.item import format_items
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from shardsched.core.assignment import Assignment
     from shardsched.core.job import JobConfig
     from shardsched.core.view import FleetView, JobEntry
+
+
+PAUSED = Sentence("paused")
+"""The reason of a job that people paused."""
 
 
 class JobState(StrEnum):
@@ -52,11 +57,11 @@ def judge(entry: JobEntry, fleet: FleetView) -> Verdict:
     """Return what a job is up to and why it does not fire, if it does not."""
     config = entry.config
     if entry.held is not None or config is None:
-        return Verdict(state=JobState.HELD, reasons=(entry.held or "unreadable configuration",))
+        return Verdict(state=JobState.HELD, reasons=(entry.held or Sentence("unreadable configuration"),))
     if config.deleting:
-        return Verdict(state=JobState.HELD, reasons=("being deleted: waits until none of its items runs",))
+        return Verdict(state=JobState.HELD, reasons=(Sentence("being deleted: waits until none of its items runs"),))
     owners = live_owners(entry.assignment, fleet)
-    reasons = ("paused",) if config.paused else ()
+    reasons = (PAUSED,) if config.paused else ()
     if not owners:
         state = JobState.PAUSED if config.paused else JobState.UNOWNED
         return Verdict(state=state, reasons=(*reasons, _no_owner(entry, config, fleet)))
@@ -67,7 +72,7 @@ def judge(entry: JobEntry, fleet: FleetView) -> Verdict:
 
 def _disabled(config: JobConfig) -> list[str]:
     items = [item for item in config.disabled_items if item < config.items]
-    return [f"items {format_items(items)} are disabled"] if items else []
+    return [Sentence("items %(items)s are disabled", items=format_items(items))] if items else []
 
 
 def live_owners(assignment: Assignment | None, fleet: FleetView) -> dict[str, tuple[int, ...]]:
@@ -81,10 +86,12 @@ def _no_owner(entry: JobEntry, config: JobConfig, fleet: FleetView) -> str:
     if nobody is not None:
         return nobody
     if fleet.leader is None:
-        return "no executor leads at present, so nobody assigns its items"
+        return Sentence("no executor leads at present, so nobody assigns its items")
     if entry.assignment_fault is not None:
-        return f"its assignment cannot be used ({entry.assignment_fault}); the leader writes it anew"
-    return "waits for the leader to assign its items"
+        return Sentence(
+            "its assignment cannot be used (%(fault)s); the leader writes it anew", fault=entry.assignment_fault
+        )
+    return Sentence("waits for the leader to assign its items")
 
 
 def _partly(
@@ -93,15 +100,20 @@ def _partly(
     """Return what keeps a job with some owners from firing in part or for a while."""
     if assignment is None:
         return []
-    reasons = []
-    whose = "the leader" if fleet.leader is not None else "a leader (no executor leads at present)"
+    reasons: list[str] = []
+    is_led = fleet.leader is not None
+    whose = Sentence("the leader") if is_led else Sentence("a leader (no executor leads at present)")
     if assignment.newest.items != config.items:
-        reasons.append(f"waits for {whose} to lay out {config.items} items")
+        reasons.append(Sentence("waits for %(whose)s to lay out %(count)s items", whose=whose, count=config.items))
     owned = {item for items in owners.values() for item in items}
     missing = [item for item in range(assignment.newest.items) if item not in owned]
     if missing:
         gone = sorted(set(assignment.owners) - set(fleet.executors))
-        after = f" (of {', '.join(gone)}, gone)" if gone else ""
-        why = unowned_reason(config, fleet) or f"waits for {whose} to assign them"
-        reasons.append(f"items {format_items(missing)}{after} have no owner: {why}")
+        why = unowned_reason(config, fleet) or Sentence("waits for %(whose)s to assign them", whose=whose)
+        values = {"items": format_items(missing), "why": why, "gone": ", ".join(gone)}
+        reasons.append(
+            Sentence("items %(items)s (of %(gone)s, gone) have no owner: %(why)s", **values)
+            if gone
+            else Sentence("items %(items)s have no owner: %(why)s", **values)
+        )
     return reasons

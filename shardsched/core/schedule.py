@@ -14,6 +14,7 @@ from shardsched.core.cron import check_can_fire, fires_after, parse_cron
 from shardsched.core.pause_window import Pauses, parse_pause_window
 from shardsched.core.zone import load_zone
 from shardsched.errors import JobConfigError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -127,5 +128,8 @@ def check_schedule(schedule: Schedule, after: datetime) -> None:
         return
     check_can_fire(schedule.cron, after)
     if schedule.next_fire(after) is None:
-        message = f"the pause windows leave {schedule.cron.expression!r} no fire; it never fires: make them shorter"
+        message = Sentence(
+            "the pause windows leave %(expression)r no fire; it never fires: make them shorter",
+            expression=schedule.cron.expression,
+        )
         raise JobConfigError(message, setting="pause")

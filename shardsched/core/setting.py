@@ -14,6 +14,7 @@ from shardsched.core.job import SETTINGS, JobConfig
 from shardsched.core.job_check import CHOICES, change_job, check_job
 from shardsched.core.job_record import decode_job, encode_job
 from shardsched.errors import CorruptNodeError, JobConfigError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,11 @@ def make_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         setting = _BY_NAME.get(name)
         if setting is None:
-            message = f"there is no setting {name!r}; the settings are {', '.join(PUBLIC_NAMES.values())}"
+            message = Sentence(
+                "there is no setting %(unknown)r; the settings are %(settings)s",
+                unknown=name,
+                settings=", ".join(PUBLIC_NAMES.values()),
+            )
             raise JobConfigError(message, setting=name)
         settings[setting] = _made(setting, value)
     return settings
@@ -55,12 +60,18 @@ def _made(setting: str, value: Any) -> Any:
         return _MADE[setting](value)
     if setting == "labels":
         if value is not None and not isinstance(value, Mapping):
-            raise JobConfigError("labels are not a mapping of texts; write them such as zone=eu", setting="labels")
+            raise JobConfigError(
+                Sentence("labels are not a mapping of texts; write them such as zone=eu"), setting="labels"
+            )
         return dict(value or {})
     if setting in {"failover", "paused"} and not isinstance(value, bool):
-        raise JobConfigError(f"{setting} is {value!r}; give true or false", setting=setting)
+        raise JobConfigError(
+            Sentence("%(setting)s is %(value)r; give true or false", setting=setting, value=value), setting=setting
+        )
     if setting in {"handler", "cron", "timezone"} and not isinstance(value, str):
-        raise JobConfigError(f"{setting} is {value!r}; give a text", setting=setting)
+        raise JobConfigError(
+            Sentence("%(setting)s is %(value)r; give a text", setting=setting, value=value), setting=setting
+        )
     return value
 
 
@@ -69,7 +80,12 @@ def _choice(setting: str, value: Any) -> StrEnum:
     try:
         return kind(value)
     except ValueError:
-        raise JobConfigError(f"{setting} is {value!r}; give one of {', '.join(kind)}", setting=setting) from None
+        raise JobConfigError(
+            Sentence(
+                "%(setting)s is %(value)r; give one of %(known)s", setting=setting, value=value, known=", ".join(kind)
+            ),
+            setting=setting,
+        ) from None
 
 
 def _list(setting: str, value: Any) -> tuple[Any, ...]:
@@ -79,19 +95,21 @@ def _list(setting: str, value: Any) -> tuple[Any, ...]:
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, Iterable) or isinstance(value, Mapping):
-        raise JobConfigError(f"{setting} is {str(value)[:80]!r}; give a list", setting=setting)
+        raise JobConfigError(
+            Sentence("%(setting)s is %(value)r; give a list", setting=setting, value=str(value)[:80]), setting=setting
+        )
     return tuple(value)
 
 
 def _task(value: Any) -> dict[str, Any]:
     """Return a built-in handler's task as JSON gives it back."""
     if value is not None and not isinstance(value, Mapping):
-        raise JobConfigError("task is not a mapping; give the keys that its kind takes", setting="task")
+        raise JobConfigError(Sentence("task is not a mapping; give the keys that its kind takes"), setting="task")
     try:
         task: dict[str, Any] = json.loads(json.dumps(dict(value or {}), allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         raise JobConfigError(
-            "task holds what JSON does not know; give texts, numbers and lists", setting="task"
+            Sentence("task holds what JSON does not know; give texts, numbers and lists"), setting="task"
         ) from None
     return task
 
@@ -113,7 +131,7 @@ def new_job(name: str, uid: str, settings: Mapping[str, Any], now: datetime) -> 
     """
     made = make_settings(settings)
     if "handler" not in made:
-        raise JobConfigError(f"job {name!r} has no handler; give one", setting="handler")
+        raise JobConfigError(Sentence("job %(name)r has no handler; give one", name=name), setting="handler")
     return check_job(JobConfig(name=name, uid=uid, armed_at=now, **{"cron": "", **made}), now)
 
 
@@ -173,7 +191,7 @@ def mended_job(path: str, name: str, value: bytes, changes: Mapping[str, Any], n
     except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict):
-        raise CorruptNodeError(path=path, reason="it is not a JSON object; delete the job and create it anew")
+        raise CorruptNodeError(path=path, reason=Sentence("it is not a JSON object; delete the job and create it anew"))
     blank = JobConfig(name=name, uid="-", handler="-", cron="@hourly", armed_at=now)
     written = json.loads(encode_job(replace(blank, **changes)))
     patched = {key: field for key, field in record.items() if key not in changes}

@@ -8,6 +8,7 @@ from shardsched.core.codec import Fields, encode, time_text
 from shardsched.core.item import MAX_ITEM_COUNT, format_items, parse_items
 from shardsched.core.tally import ClosedFire, FireCall, FireKey, FireOutcome, ItemEnd, OpenFire, PendingCall, Tally
 from shardsched.errors import ItemParameterError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,8 +95,10 @@ def _read_ended(fields: Fields) -> dict[int, ItemEnd]:
         try:
             end, items = ItemEnd(word), parse_items(text)
         except (ValueError, ItemParameterError) as error:
-            raise fields.corrupt(f"'ended' cannot be read: {str(error)[:120]}") from None
+            raise fields.corrupt(Sentence("'ended' cannot be read: %(error)s", error=str(error)[:120])) from None
         if any(item >= count or item in ended for item in items):
-            raise fields.corrupt(f"'ended' has an item twice, or one that the fire of {count} items has not")
+            raise fields.corrupt(
+                Sentence("'ended' has an item twice, or one that the fire of %(count)s items has not", count=count)
+            )
         ended.update(dict.fromkeys(items, end))
     return ended

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardsched.core import task_value
 from shardsched.errors import JobConfigError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,14 +85,22 @@ def check_task(handler: str, task: Any) -> None:
         JobConfigError: With the key at fault and what to give.
     """
     if not isinstance(task, Mapping):
-        raise JobConfigError("task is not a mapping; give the keys that its kind takes", setting="task")
+        raise JobConfigError(Sentence("task is not a mapping; give the keys that its kind takes"), setting="task")
     if not is_builtin(handler):
         if task:
-            message = f"task is for {', '.join(BUILTIN_HANDLERS)}; leave it out for the handler {handler!r}"
+            message = Sentence(
+                "task is for %(handlers)s; leave it out for the handler %(handler)r",
+                handlers=", ".join(BUILTIN_HANDLERS),
+                handler=handler,
+            )
             raise JobConfigError(message, setting="task")
         return
     if handler not in _KEYS:
-        message = f"there is no built-in handler {handler!r}; there are {', '.join(BUILTIN_HANDLERS)}"
+        message = Sentence(
+            "there is no built-in handler %(handler)r; there are %(handlers)s",
+            handler=handler,
+            handlers=", ".join(BUILTIN_HANDLERS),
+        )
         raise JobConfigError(message, setting="handler")
     _check_keys(handler, task)
 
@@ -99,13 +108,24 @@ def check_task(handler: str, task: Any) -> None:
 def _check_keys(handler: str, task: Mapping[str, Any]) -> None:
     keys = _KEYS[handler]
     for key, value in task.items():
-        fault = keys[key](value) if key in keys else f"is not known; {handler} takes {', '.join(keys)}"
+        fault = (
+            keys[key](value)
+            if key in keys
+            else Sentence("is not known; %(handler)s takes %(keys)s", handler=handler, keys=", ".join(keys))
+        )
         if fault is not None:
-            raise JobConfigError(f"the task's {str(key)[:64]!a} {fault}", setting="task", key=str(key)[:64])
+            raise JobConfigError(
+                Sentence("the task's %(key)a %(fault)s", key=str(key)[:64], fault=fault),
+                setting="task",
+                key=str(key)[:64],
+            )
     given = [key for key in _ONE_OF[handler] if key in task]
     if len(given) != 1:
-        wanted = " or ".join(_ONE_OF[handler])
+        first, *others = _ONE_OF[handler]
+        either = Sentence("%(first)s or %(other)s", first=first, other=others[0]) if others else first
         message = (
-            f"the task of {handler} has {'both' if given else 'no'} {wanted}; give {'one of them' if given else 'it'}"
+            Sentence("the task of %(handler)s has both %(keys)s; give one of them", handler=handler, keys=either)
+            if given
+            else Sentence("the task of %(handler)s has no %(keys)s; give it", handler=handler, keys=either)
         )
         raise JobConfigError(message, setting="task", key=_ONE_OF[handler][0])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from shardsched.core.placeholder import fill, names_in
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,34 +26,43 @@ _STATUSES = re.compile(r"([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?")
 def string_fault(value: Any) -> str | None:
     """Return what is wrong with a text that may be empty."""
     if not isinstance(value, str):
-        return "is not a text; give one"
+        return Sentence("is not a text; give one")
     if len(value) > MAX_TEXT_CHARS:
-        return f"has {len(value)} characters; {MAX_TEXT_CHARS} are allowed"
+        return Sentence("has %(count)s characters; %(most)s are allowed", count=len(value), most=MAX_TEXT_CHARS)
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        return "holds a NUL or half a character; remove it"
+        return Sentence("holds a NUL or half a character; remove it")
     return None
 
 
 def text_fault(value: Any) -> str | None:
     """Return what is wrong with a text that must say something."""
-    return "is empty; leave it out or fill it" if value == "" else string_fault(value)
+    return Sentence("is empty; leave it out or fill it") if value == "" else string_fault(value)
 
 
 def argv_fault(value: Any) -> str | None:
     """Return what is wrong with a command and its arguments."""
     if not isinstance(value, list) or not value or len(value) > MAX_ENTRIES or not value[0]:
-        return f"is not a list of 1 to {MAX_ENTRIES} words that begins with a program; give one such as ['tar', 'cf']"
-    return next((f"has a word that {fault}" for word in value if (fault := string_fault(word))), None)
+        return Sentence(
+            "is not a list of 1 to %(most)s words that begins with a program; give one such as ['tar', 'cf']",
+            most=MAX_ENTRIES,
+        )
+    return next(
+        (Sentence("has a word that %(fault)s", fault=fault) for word in value if (fault := string_fault(word))), None
+    )
 
 
 def _texts_fault(value: Any, example: str) -> str | None:
     """Return what is wrong with texts by name."""
     if not isinstance(value, Mapping) or len(value) > MAX_ENTRIES:
-        return f"is not a mapping of at most {MAX_ENTRIES} texts; give some such as {example}"
+        return Sentence(
+            "is not a mapping of at most %(most)s texts; give some such as %(example)s",
+            most=MAX_ENTRIES,
+            example=example,
+        )
     for name, text in value.items():
         fault = text_fault(name) or string_fault(text)
         if fault is not None:
-            return f"has {str(name)[:64]!a}, which {fault}"
+            return Sentence("has %(name)a, which %(fault)s", name=str(name)[:64], fault=fault)
     return None
 
 
@@ -67,7 +77,11 @@ def environment_fault(value: Any, reserved: Collection[str]) -> str | None:
     if fault is not None:
         return fault
     bad = next((name for name in value if "=" in name or name in reserved), None)
-    return None if bad is None else f"sets {bad[:64]!a}, which the run sets itself or no program takes; rename it"
+    return (
+        None
+        if bad is None
+        else Sentence("sets %(bad)a, which the run sets itself or no program takes; rename it", bad=bad[:64])
+    )
 
 
 def codes_fault(value: Any) -> str | None:
@@ -76,7 +90,7 @@ def codes_fault(value: Any) -> str | None:
     if not is_list or any(
         isinstance(code, bool) or not isinstance(code, int) or not 0 <= code <= 255 for code in value
     ):
-        return "is not a list of exit codes from 0 to 255; give one such as [0, 3]"
+        return Sentence("is not a list of exit codes from 0 to 255; give one such as [0, 3]")
     return None
 
 
@@ -90,7 +104,7 @@ def url_fault(value: Any) -> str | None:
     if fault is not None:
         return fault
     if any(character <= " " or character == "\x7f" for character in value):
-        return "holds a blank or a control character; write it as %20 and the like"
+        return Sentence("holds a blank or a control character; write it as %%20 and the like")
     try:
         # A digit may stand in a name as well as in a port.
         parts = urlsplit(fill(value, {}, lambda _: "1"))
@@ -98,19 +112,21 @@ def url_fault(value: Any) -> str | None:
     except ValueError:
         is_address = False
     if not is_address:
-        return "is not an address of http or https; give one such as https://shop.example/{item}"
+        return Sentence("is not an address of http or https; give one such as https://shop.example/{item}")
     authority = value.partition("://")[2].partition("/")[0].partition("?")[0]
     if "@" in authority:
-        return "holds a name or password before the host; give them as a header"
+        return Sentence("holds a name or password before the host; give them as a header")
     if "job_param" in names_in(authority):
-        return "has {job_param} in its host, which a trigger could then choose; use {param} or write the host out"
+        return Sentence(
+            "has {job_param} in its host, which a trigger could then choose; use {param} or write the host out"
+        )
     return None
 
 
 def method_fault(value: Any) -> str | None:
     """Return what is wrong with the method of a request."""
     is_method = isinstance(value, str) and _TOKEN.fullmatch(value) and value == value.upper()
-    return None if is_method else "is not a method; give one such as GET or POST"
+    return None if is_method else Sentence("is not a method; give one such as GET or POST")
 
 
 def headers_fault(value: Any) -> str | None:
@@ -120,9 +136,13 @@ def headers_fault(value: Any) -> str | None:
         return fault
     for name, text in value.items():
         if not _TOKEN.fullmatch(name):
-            return f"has the name {name[:64]!a}, which no header may have; use letters, digits and '-'"
+            return Sentence(
+                "has the name %(name)a, which no header may have; use letters, digits and '-'", name=name[:64]
+            )
         if any(character in text for character in "\r\n") or not _is_latin(text):
-            return f"has a value for {name!r} with a line break or letters beyond Latin-1; write them encoded"
+            return Sentence(
+                "has a value for %(name)r with a line break or letters beyond Latin-1; write them encoded", name=name
+            )
     return None
 
 
@@ -136,7 +156,7 @@ def statuses_fault(value: Any) -> str | None:
     matches = [_STATUSES.fullmatch(part.strip()) for part in parts]
     if all(match and match[1] <= (match[2] or match[1]) for match in matches):
         return None
-    return "is not a set of statuses from 100 to 599; write it such as 200-299,304"
+    return Sentence("is not a set of statuses from 100 to 599; write it such as 200-299,304")
 
 
 def is_expected(status: int, expected: str) -> bool:
@@ -148,20 +168,23 @@ def is_expected(status: int, expected: str) -> bool:
 def seconds_fault(value: Any) -> str | None:
     """Return what is wrong with a time-out."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= MAX_TASK_S:
-        return f"is not a number of seconds from 0.1 to {MAX_TASK_S:g}"
+        return Sentence("is not a number of seconds from 0.1 to %(most)g", most=MAX_TASK_S)
     return None
 
 
 def redirects_fault(value: Any) -> str | None:
     """Return what is wrong with the number of redirects that are followed."""
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 20
-    return None if is_count else "is not a whole number from 0 to 20"
+    return None if is_count else Sentence("is not a whole number from 0 to 20")
 
 
 def settings_fault(value: Any) -> str | None:
     """Return what is wrong with settings of a framework: values may be any JSON."""
     if not isinstance(value, Mapping) or len(value) > MAX_ENTRIES or any(text_fault(name) for name in value):
-        return f"is not a mapping of at most {MAX_ENTRIES} settings; give some such as {{'DOWNLOAD_DELAY': 1}}"
+        return Sentence(
+            "is not a mapping of at most %(most)s settings; give some such as {'DOWNLOAD_DELAY': 1}",
+            most=MAX_ENTRIES,
+        )
     return None
 
 
@@ -176,4 +199,8 @@ def arguments_fault(value: Any, reserved: Collection[str]) -> str | None:
     if fault is not None:
         return fault
     bad = next((name for name in value if name in reserved or name in {"name", "self", "crawler"}), None)
-    return None if bad is None else f"has {bad!r}, which every spider gets from its run or from Scrapy; rename it"
+    return (
+        None
+        if bad is None
+        else Sentence("has %(bad)r, which every spider gets from its run or from Scrapy; rename it", bad=bad)
+    )

@@ -8,6 +8,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from shardsched.errors import CronExpressionError
+from shardsched.sentence import Sentence
 
 _OFFSET = re.compile(r"(?:GMT|UTC)([+-])(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 
@@ -43,5 +44,5 @@ def load_zone(name: str) -> tzinfo:
 
 
 def _unknown(name: object) -> CronExpressionError:
-    reason = "there is no such zone; write an IANA name such as Europe/Paris, UTC, or an offset such as GMT+8"
-    return CronExpressionError(expression=str(name)[:64], reason=reason, field="timezone")
+    reason = Sentence("there is no such zone; write an IANA name such as Europe/Paris, UTC, or an offset such as GMT+8")
+    return CronExpressionError(expression=str(name)[:64], reason=reason, field=Sentence("timezone"))

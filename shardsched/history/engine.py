@@ -21,6 +21,7 @@ from shardsched.registry.sql_dialect import WRITES, Trouble
 from shardsched.registry.sql_postgres import Postgres
 from shardsched.registry.sql_sqlite import Sqlite
 from shardsched.registry.url import sqlite_path
+from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,13 +185,19 @@ class Database:
         except SettingsError as error:
             raise HistoryUnavailableError(str(error)) from error
         except PoolTimeoutError as error:
-            raise HistoryUnavailableError(f"too many threads use {self.place} at once; try again") from error
+            raise HistoryUnavailableError(
+                Sentence("too many threads use %(place)s at once; try again", place=self.place)
+            ) from error
         except (DataError, IntegrityError) as error:
-            raise HistoryError(f"{self.place} cannot store a value ({_first_line(error)})") from error
+            raise HistoryError(
+                Sentence("%(place)s cannot store a value (%(error)s)", place=self.place, error=_first_line(error))
+            ) from error
         except DBAPIError as error:
             raise self._translate(error) from error
         except SQLAlchemyError as error:
-            raise HistoryError(f"{self.place} cannot do what was asked ({_first_line(error)})") from error
+            raise HistoryError(
+                Sentence("%(place)s cannot do what was asked (%(error)s)", place=self.place, error=_first_line(error))
+            ) from error
 
     def _translate(self, error: DBAPIError) -> HistoryError:
         # What comes back after a failure may be another database: look at its tables again.
@@ -198,16 +205,28 @@ class Database:
         reason = _first_line(error)
         match self._dialect.trouble(error.orig if isinstance(error.orig, Exception) else error):
             case Trouble.BUSY:
-                return HistoryUnavailableError(f"{self.place} was busy ({reason}); try again")
+                return HistoryUnavailableError(
+                    Sentence("%(place)s was busy (%(reason)s); try again", place=self.place, reason=reason)
+                )
             case Trouble.UNREACHABLE:
-                return HistoryUnavailableError(f"{self.place} gave no answer ({reason}); see that it runs")
+                return HistoryUnavailableError(
+                    Sentence("%(place)s gave no answer (%(reason)s); see that it runs", place=self.place, reason=reason)
+                )
             case Trouble.DENIED:
                 return HistoryUnavailableError(
-                    f"{self.place} refuses us ({reason}); give the permission, or another history database"
+                    Sentence(
+                        "%(place)s refuses us (%(reason)s); give the permission, or another history database",
+                        place=self.place,
+                        reason=reason,
+                    )
                 )
             case Trouble.BROKEN:
                 return HistorySchemaError(
-                    f"{self.place} cannot be used for history ({reason}); restore it, or give another one"
+                    Sentence(
+                        "%(place)s cannot be used for history (%(reason)s); restore it, or give another one",
+                        place=self.place,
+                        reason=reason,
+                    )
                 )
 
 
@@ -218,12 +237,14 @@ def _dialect(url: str, lock_wait_s: float) -> Dialect:
     path = sqlite_path(rest) if mark and kind.lower() == "sqlite" else None
     if path is None:
         raise SettingsError(
-            "the URL of the history database names none; write sqlite:///history.db, sqlite:////folder/history.db or "
-            "postgresql://user:password@host/database"
+            Sentence(
+                "the URL of the history database names none; write sqlite:///history.db, "
+                "sqlite:////folder/history.db or postgresql://user:password@host/database"
+            )
         )
     return Sqlite(path, SYSTEM_CLOCK, busy_timeout_s=lock_wait_s, mode=_FILE_MODE)
 
 
 def _first_line(error: SQLAlchemyError) -> str:
     text = str(error.orig) if isinstance(error, DBAPIError) else str(error)
-    return text.strip().partition("\n")[0]
+    return Foreign(text.strip().partition("\n")[0])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from sqlalchemy import select, tuple_
 
 from shardsched.errors import ConfigurationError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +88,9 @@ def find(
         ConfigurationError: The place or the limit cannot be.
     """
     if not 1 <= limit <= MAX_LIMIT:
-        raise ConfigurationError(f"a page of {limit} rows is asked for; give 1 to {MAX_LIMIT}")
+        raise ConfigurationError(
+            Sentence("a page of %(limit)s rows is asked for; give 1 to %(most)s", limit=limit, most=MAX_LIMIT)
+        )
     bounds = () if after is None else (order.place < tuple_(*decode_key(after)),)
     searched = [_search(connection, order, lane._replace(served=[*lane.served, *bounds]), limit) for lane in lanes]
     # Each lane has been searched down to here, so all newer rows are known.
@@ -131,5 +134,5 @@ def decode_key(text: str) -> Key:
     except (ValueError, TypeError, AttributeError, RecursionError):
         time, identity = None, ""
     if type(time) is not int or abs(time) >= 2**63 or "\0" in identity:
-        raise ConfigurationError(f"{text[:40]!a} is no place in a list; begin again without it")
+        raise ConfigurationError(Sentence("%(text)a is no place in a list; begin again without it", text=text[:40]))
     return (time, identity)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Column, MetaData, String, Table, inspect, select
 
 from shardsched.errors import HistorySchemaError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +61,11 @@ def load_steps() -> Callable[[Connection, str], None]:
 def newer(place: str, version: str | None) -> HistorySchemaError:
     """Return the error for tables of a version that is not ours."""
     return HistorySchemaError(
-        f"the tables of {place} are of version {str(version)[:32]!a}, and this shardsched knows version {HEAD}; "
-        "upgrade it, or give another history database"
+        Sentence(
+            "the tables of %(place)s are of version %(version)a, and this shardsched knows version "
+            "%(known)s; upgrade it, or give another history database",
+            place=place,
+            version=str(version)[:32],
+            known=HEAD,
+        )
     )

@@ -13,6 +13,7 @@ from shardsched.history.column import microseconds, moment
 from shardsched.history.figure import Metric, Point, Ranked, Ranking, Standing, Sum
 from shardsched.history.rollup import ALL_JOBS, DAY_US, HOUR_US, MINUTE_US
 from shardsched.history.table import DAYS, HOURS, MINUTES, SLOTS
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,14 +48,16 @@ def grid(step: timedelta, begin: datetime, end: datetime) -> Grid:
     """
     step_us = step // timedelta(microseconds=1)
     if step_us <= 0 or step_us % MINUTE_US:
-        raise ConfigurationError(f"a series in steps of {step} is asked for; give whole minutes")
+        raise ConfigurationError(Sentence("a series in steps of %(step)s is asked for; give whole minutes", step=step))
     table, grain_us = (HOURS, HOUR_US) if step_us % HOUR_US == 0 else (MINUTES, MINUTE_US)
     begin_us = microseconds(begin) // grain_us * grain_us
     if step_us % DAY_US == begin_us % DAY_US == 0:
         table = DAYS
     count = max(-((begin_us - microseconds(end)) // step_us), 0)
     if count > MAX_POINTS:
-        raise ConfigurationError(f"a series of {count} points is asked for; give a longer step or a shorter time")
+        raise ConfigurationError(
+            Sentence("a series of %(count)s points is asked for; give a longer step or a shorter time", count=count)
+        )
     return Grid(table, begin_us, step_us, count)
 
 

@@ -15,6 +15,7 @@ from shardsched.jobfile.crontab_line import (
 )
 from shardsched.jobfile.entry import Harvest
 from shardsched.jobfile.naming import Names, name_of
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,13 +27,13 @@ HANDLER = "@shell"
 """The built-in handler of shell commands."""
 _SHELLS = {"/bin/sh", "/usr/bin/sh"}
 _NO_LIKE = {
-    "MAILTO": "no mail is sent; the output of each run is kept on its executor",
-    "MAILFROM": "no mail is sent",
-    "CONTENT_TYPE": "no mail is sent",
-    "CONTENT_TRANSFER_ENCODING": "no mail is sent",
-    "RANDOM_DELAY": "every fire has one moment, the same on all executors",
-    "CRON_WITHIN": "see misfire_grace for how late a fire may start",
-    "START_HOURS_RANGE": "write the hours into the schedule",
+    "MAILTO": Sentence("no mail is sent; the output of each run is kept on its executor"),
+    "MAILFROM": Sentence("no mail is sent"),
+    "CONTENT_TYPE": Sentence("no mail is sent"),
+    "CONTENT_TRANSFER_ENCODING": Sentence("no mail is sent"),
+    "RANDOM_DELAY": Sentence("every fire has one moment, the same on all executors"),
+    "CRON_WITHIN": Sentence("see misfire_grace for how late a fire may start"),
+    "START_HOURS_RANGE": Sentence("write the hours into the schedule"),
 }
 _MAX_TITLE_LENGTH = 60
 """Longest comment that may name a job, in characters; a longer one is prose."""
@@ -88,7 +89,7 @@ class _Crontab:
                 self._comments.append(line.strip().lstrip("#").strip())
                 continue
             if line.strip():
-                self._line(line, f"line {number}", number)
+                self._line(line, Sentence("line %(line)s", line=number), number)
             self._comments = []
         return self._harvest.parsed()
 
@@ -97,8 +98,10 @@ class _Crontab:
         if variable is not None:
             self._set(variable.name, variable.value, place)
         elif schedule is None:
-            reason = "it is neither NAME=VALUE nor a schedule of five fields or a macro with a command after it"
-            self._harvest.refuse("", f"{line.strip()[:80]!r}: {reason}", place)
+            reason = Sentence(
+                "it is neither NAME=VALUE nor a schedule of five fields or a macro with a command after it"
+            )
+            self._harvest.refuse("", Sentence("%(line)r: %(reason)s", line=line.strip()[:80], reason=reason), place)
         else:
             self._entry(schedule, place, number)
 
@@ -117,14 +120,23 @@ class _Crontab:
         wanted = name_of(title) or name_of(command_word(command)) or f"cron-{number}"
         name = self._names.unique(wanted)
         if not command or (self._is_system and not user):
-            self._harvest.refuse(name, "it has no command" if user or not self._is_system else "it has no user", place)
+            is_command = user or not self._is_system
+            reason = Sentence("it has no command") if is_command else Sentence("it has no user")
+            self._harvest.refuse(name, reason, place)
         elif schedule.cron.lower() == "@reboot":
-            reason = "there is no @reboot: no fire goes with a machine's start; have the machine's init start it"
+            reason = Sentence(
+                "there is no @reboot: no fire goes with a machine's start; have the machine's init start it"
+            )
             self._harvest.refuse(name, reason, place)
         else:
             self._harvest.add(name, self._settings(schedule.cron, command, stdin), place)
             if user:
-                self._harvest.remark("user", f"it runs as the executor's user, not as {user}", name=name, place=place)
+                self._harvest.remark(
+                    "user",
+                    Sentence("it runs as the executor's user, not as %(user)s", user=user),
+                    name=name,
+                    place=place,
+                )
 
     def _title(self) -> str:
         """Return the comment above an entry if it may name it: one short line that is no schedule put out of use."""

@@ -11,6 +11,7 @@ from shardsched.jobfile.elasticjob_kind import http_task, script_task
 from shardsched.jobfile.entry import Harvest
 from shardsched.jobfile.naming import name_of
 from shardsched.jobfile.text import Block, as_text
+from shardsched.sentence import Sentence, sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,22 +28,26 @@ _ALIASES = {
     "jobShardingStrategyClass": "jobShardingStrategyType",
 }
 _NO_LIKE = {
-    "elasticJobClass": "its code is ported to a function decorated with @sharded_job",
-    "jobBootstrapBeanName": "a job without a cron expression runs when it is triggered",
-    "reconcileIntervalMinutes": "the leader compares what is with what should be by itself",
-    "jobListenerTypes": "listeners belong to the code; give them to @sharded_job",
-    "jobExecutorServiceHandlerType": "each item runs in a process of its own; an executor's --slots bounds how many",
-    "jobExecutorThreadPoolSizeProviderType": "each item has its own process; an executor's --slots bounds them",
-    "jobExtraConfigurations": "there is nothing like it",
-    "jobProperties": "there is nothing like it",
-    "label": "give the job labels, and each executor its own",
-    "staticSharding": "items move only when executors come or go",
-    "maxWaitMillis": "no run waits for another executor",
+    "elasticJobClass": Sentence("its code is ported to a function decorated with @sharded_job"),
+    "jobBootstrapBeanName": Sentence("a job without a cron expression runs when it is triggered"),
+    "reconcileIntervalMinutes": Sentence("the leader compares what is with what should be by itself"),
+    "jobListenerTypes": Sentence("listeners belong to the code; give them to @sharded_job"),
+    "jobExecutorServiceHandlerType": Sentence(
+        "each item runs in a process of its own; an executor's --slots bounds how many"
+    ),
+    "jobExecutorThreadPoolSizeProviderType": Sentence(
+        "each item has its own process; an executor's --slots bounds them"
+    ),
+    "jobExtraConfigurations": Sentence("there is nothing like it"),
+    "jobProperties": Sentence("there is nothing like it"),
+    "label": Sentence("give the job labels, and each executor its own"),
+    "staticSharding": Sentence("items move only when executors come or go"),
+    "maxWaitMillis": Sentence("no run waits for another executor"),
 }
 _FILE_KEYS = {
-    "regCenter": "the registry is given with --registry",
-    "tracing": "the history is kept without being asked for",
-    "dump": "'shardsched status' and 'shardsched job show' tell all",
+    "regCenter": Sentence("the registry is given with --registry"),
+    "tracing": Sentence("the history is kept without being asked for"),
+    "dump": Sentence("'shardsched status' and 'shardsched job show' tell all"),
 }
 _KNOWN = {
     *("jobName", "cron", "timeZone", "shardingTotalCount", "shardingItemParameters", "jobParameter", "failover"),
@@ -70,7 +75,7 @@ def parse_elasticjob(documents: list[Any]) -> Parsed:
         if document is None:
             continue
         if not is_elasticjob(document):
-            raise JobFileError("it has neither 'elasticjob' with 'jobs' nor a record with 'jobName'")
+            raise JobFileError(Sentence("it has neither 'elasticjob' with 'jobs' nor a record with 'jobName'"))
         keys = {_camel(key): value for key, value in document.items()}
         if "jobName" in keys:
             _take(harvest, as_text(keys["jobName"]), document, "")
@@ -87,7 +92,7 @@ def _take_all(harvest: Harvest, keys: Mapping[str, Any]) -> None:
             harvest.remark(f"elasticjob.{name}", reason)
     jobs = settings.get("jobs")
     if not isinstance(jobs, dict):
-        raise JobFileError("'elasticjob.jobs' is not a mapping of jobs by name")
+        raise JobFileError(Sentence("'elasticjob.jobs' is not a mapping of jobs by name"))
     for name, written in jobs.items():
         _take(harvest, name, written, jobs.place(name) if isinstance(jobs, Block) else "")
 
@@ -106,16 +111,18 @@ def _below_elasticjob(keys: Mapping[str, Any]) -> dict[str, Any]:
 def _take(harvest: Harvest, given: str, written: Any, place: str) -> None:
     name = given if name_fault(given) is None else name_of(given)
     if not isinstance(written, dict):
-        harvest.refuse(name or given, "its settings are not a mapping", place)
+        harvest.refuse(name or given, Sentence("its settings are not a mapping"), place)
         return
     keys = {_ALIASES.get(_camel(key), _camel(key)): value for key, value in written.items() if value is not None}
     if name != given:
-        harvest.remark("jobName", f"{given[:80]!r} may not be a name here", name=name, place=place)
+        harvest.remark(
+            "jobName", Sentence("%(given)r may not be a name here", given=given[:80]), name=name, place=place
+        )
     job = _Job(harvest, name, place, keys)
     try:
         settings = job.settings()
     except ValueError as error:
-        harvest.refuse(name or given, str(error), place)
+        harvest.refuse(name or given, sentence_of(error), place)
         return
     harvest.add(name, settings, place)
 
@@ -141,8 +148,10 @@ class _Job:
         settings["misfire"] = "once" if _flag(self._keys, "misfire", default=True) else "skip"
         settings["paused"] = _flag(self._keys, "disabled", default=False)
         settings |= self._copied()
-        self._choose(settings, "strategy", "jobShardingStrategyType", _STRATEGIES, "items are spread as 'sticky' does")
-        self._choose(settings, "on_failure", "jobErrorHandlerType", _ERROR_HANDLERS, "a failure is logged")
+        self._choose(
+            settings, "strategy", "jobShardingStrategyType", _STRATEGIES, Sentence("items are spread as 'sticky' does")
+        )
+        self._choose(settings, "on_failure", "jobErrorHandlerType", _ERROR_HANDLERS, Sentence("a failure is logged"))
         self._tell_the_rest()
         return settings
 
@@ -167,16 +176,17 @@ class _Job:
         if kind == "SCRIPT" or (not kind and line):
             task = script_task(line)
             self._remark(
-                "props.script.command.line", "the sharding context is not appended as JSON; see SHARDSCHED_ITEM"
+                "props.script.command.line",
+                Sentence("the sharding context is not appended as JSON; see SHARDSCHED_ITEM"),
             )
         elif is_http:
             task = http_task(props)
         else:
             task = {}
             if kind == "DATAFLOW" or props.pop("streaming.process", ""):
-                self._remark("elasticJobType", "its fetching and processing is ported as a dataflow job")
+                self._remark("elasticJobType", Sentence("its fetching and processing is ported as a dataflow job"))
         for key in props:
-            self._remark(f"props.{key}", "there is nothing like it; give it as the job's parameter")
+            self._remark(f"props.{key}", Sentence("there is nothing like it; give it as the job's parameter"))
         return task or {"handler": self._name}
 
     def _choose(
@@ -186,20 +196,22 @@ class _Job:
         if text in choices:
             settings[setting] = choices[text]
         elif text:
-            self._remark(key, f"{text[:80]} is not known; {otherwise}")
+            self._remark(key, Sentence("%(text)s is not known; %(otherwise)s", text=text[:80], otherwise=otherwise))
 
     def _tell_the_rest(self) -> None:
         if not _flag(self._keys, "monitorExecution", default=True):
-            self._remark("monitorExecution", "what runs is always recorded")
+            self._remark("monitorExecution", Sentence("what runs is always recorded"))
         if as_text(self._keys.get("maxTimeDiffSeconds", "-1")) not in {"-1", "0"}:
-            self._remark("maxTimeDiffSeconds", "an executor whose clock is off by more than 60 s takes no items")
+            self._remark(
+                "maxTimeDiffSeconds", Sentence("an executor whose clock is off by more than 60 s takes no items")
+            )
         if _flag(self._keys, "overwrite", default=False):
-            self._remark("overwrite", "it belongs to the code; give it to @sharded_job")
+            self._remark("overwrite", Sentence("it belongs to the code; give it to @sharded_job"))
         for key, value in self._keys.items():
             if key in _NO_LIKE and value not in ("", [], {}):
                 self._remark(key, _NO_LIKE[key])
             elif key not in _KNOWN and key not in _NO_LIKE:
-                self._remark(key, "it is not known")
+                self._remark(key, Sentence("it is not known"))
 
     def _remark(self, key: str, reason: str) -> None:
         self._harvest.remark(key, reason, name=self._name, place=self._place)
@@ -224,7 +236,7 @@ def flat_props(props: Any, above: str = "") -> dict[str, str]:
 def _flag(keys: Mapping[str, Any], key: str, *, default: bool) -> bool:
     text = as_text(keys.get(key, default)).lower()
     if text not in {"true", "false"}:
-        message = f"{key} is {text[:80]!r}; write true or false"
+        message = Sentence("%(key)s is %(text)r; write true or false", key=key, text=text[:80])
         raise ValueError(message)
     return text == "true"
 
@@ -232,6 +244,6 @@ def _flag(keys: Mapping[str, Any], key: str, *, default: bool) -> bool:
 def _whole(keys: Mapping[str, Any], key: str) -> int:
     text = as_text(keys[key])
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        message = f"{key} is {text[:80]!r}; write a whole number"
+        message = Sentence("%(key)s is %(text)r; write a whole number", key=key, text=text[:80])
         raise ValueError(message)
     return int(text)

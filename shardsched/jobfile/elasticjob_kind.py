@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from shardsched.sentence import Sentence
+
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
@@ -20,10 +22,10 @@ def script_task(line: str) -> dict[str, Any]:
     try:
         argv = shlex.split(line)
     except ValueError:
-        message = "script.command.line has a quote that is not closed; close it"
+        message = Sentence("script.command.line has a quote that is not closed; close it")
         raise ValueError(message) from None
     if not argv:
-        message = "it is a script job without script.command.line; give its command"
+        message = Sentence("it is a script job without script.command.line; give its command")
         raise ValueError(message)
     return {"handler": "@shell", "task": {"argv": argv}}
 
@@ -36,7 +38,7 @@ def http_task(props: MutableMapping[str, str]) -> dict[str, Any]:
     """
     url = props.pop("http.uri", "") or props.pop("http.url", "")
     if not url:
-        message = "it is an HTTP job without http.uri; give its address"
+        message = Sentence("it is an HTTP job without http.uri; give its address")
         raise ValueError(message)
     task: dict[str, Any] = {"url": url, "method": (props.pop("http.method", "") or "GET").upper()}
     body, content_type = props.pop("http.data", ""), props.pop("http.content.type", "")
@@ -48,7 +50,7 @@ def http_task(props: MutableMapping[str, str]) -> dict[str, Any]:
         key = f"http.{kind}.timeout.milliseconds"
         text = props.pop(key, "")
         if text and not (text.isascii() and text.isdigit() and len(text) <= 9):
-            message = f"{key} is {text[:80]!r}; write a whole number"
+            message = Sentence("%(key)s is %(text)r; write a whole number", key=key, text=text[:80])
             raise ValueError(message)
         if text:
             task[setting] = int(text) / 1000

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shardsched.errors import JobFileError
+from shardsched.sentence import Sentence, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +91,7 @@ class Harvest:
             JobFileError: The file holds too many.
         """
         if name in self.names:
-            self.refuse(name, "another entry of the file has this name; give each its own", place)
+            self.refuse(name, Sentence("another entry of the file has this name; give each its own"), place)
             return
         self.names.add(name)
         self.entries.append(Entry(name=name, settings=settings, place=place))
@@ -102,12 +103,14 @@ class Harvest:
         Raises:
             JobFileError: The file holds too many.
         """
-        self.refusals.append(Refusal(name=name[:200], reason=reason[:MAX_REASON_LENGTH], place=place))
+        self.refusals.append(Refusal(name=name[:200], reason=shortened(reason, MAX_REASON_LENGTH), place=place))
         self._check_count()
 
     def remark(self, what: str, reason: str, *, name: str = "", place: str = "") -> None:
         """Note what is left behind."""
-        self.remarks.append(Remark(what=what[:200], reason=reason[:MAX_REASON_LENGTH], name=name, place=place))
+        self.remarks.append(
+            Remark(what=what[:200], reason=shortened(reason, MAX_REASON_LENGTH), name=name, place=place)
+        )
 
     def parsed(self) -> Parsed:
         """Return all that was found."""
@@ -120,4 +123,4 @@ class Harvest:
 
     def _check_count(self) -> None:
         if len(self.entries) + len(self.refusals) > MAX_JOB_COUNT:
-            raise JobFileError(f"it holds more than {MAX_JOB_COUNT} jobs; split it")
+            raise JobFileError(Sentence("it holds more than %(most)s jobs; split it", most=MAX_JOB_COUNT))

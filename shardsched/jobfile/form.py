@@ -14,6 +14,7 @@ from shardsched.jobfile.native import parse_native
 from shardsched.jobfile.text import load_json
 from shardsched.jobfile.xxl_job import is_xxl_job, looks_like_csv, parse_xxl_csv, parse_xxl_rows
 from shardsched.jobfile.yaml_text import load_yaml
+from shardsched.sentence import Sentence
 
 
 class Form(StrEnum):
@@ -74,7 +75,7 @@ def _parsed(text: str, wish: Wish) -> Parsed:
 
 def _found_out(text: str, wish: Wish) -> Parsed:
     if not text.strip():
-        raise JobFileError("it is empty")
+        raise JobFileError(Sentence("it is empty"))
     if text.lstrip()[0] in "[{":
         return _of_json(load_json(text))
     if looks_like_csv(text):
@@ -95,7 +96,7 @@ def _of_json(document: Any) -> Parsed:
 
 def _only(documents: list[Any]) -> Any:
     if len(documents) != 1:
-        raise JobFileError(f"it has {len(documents)} YAML documents; write one")
+        raise JobFileError(Sentence("it has %(count)s YAML documents; write one", count=len(documents)))
     return documents[0]
 
 
@@ -105,7 +106,7 @@ def _adapted(parsed: Parsed, wish: Wish) -> Parsed:
     remarks = tuple(replace(remark, name=wish.prefix + remark.name if remark.name else "") for remark in parsed.remarks)
     is_zoned = wish.timezone or parsed.form == "shardsched" or all("timezone" in entry.settings for entry in entries)
     if not is_zoned:
-        reason = (
+        reason = Sentence(
             "the file names none, and the machine's is not taken: times are read as UTC unless --timezone says more"
         )
         remarks = (Remark(what="timezone", reason=reason), *remarks)

@@ -11,6 +11,7 @@ from shardsched.errors import JobFileError
 from shardsched.jobfile.entry import Harvest
 from shardsched.jobfile.text import Block
 from shardsched.jobfile.yaml_text import dump_yaml
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,25 +55,33 @@ def parse_native(document: Any) -> Parsed:
         JobFileError: It is not such a document, or of a newer release.
     """
     if not isinstance(document, dict):
-        raise JobFileError("it is not a mapping with the keys 'format' and 'jobs'")
+        raise JobFileError(Sentence("it is not a mapping with the keys 'format' and 'jobs'"))
     unknown = [key for key in document if key not in _KEYS]
     if unknown:
-        raise JobFileError(f"there is no key {unknown[0][:64]!r} beside 'format' and 'jobs'; remove it")
+        raise JobFileError(
+            Sentence("there is no key %(unknown)r beside 'format' and 'jobs'; remove it", unknown=unknown[0][:64])
+        )
     form = document.get("format")
     if isinstance(form, bool) or not isinstance(form, int) or form < 1:
-        raise JobFileError(f"it has no format version; write 'format: {FORMAT}'")
+        raise JobFileError(Sentence("it has no format version; write 'format: %(format)s'", format=FORMAT))
     if form > FORMAT:
-        raise JobFileError(f"it has format {str(form)[:20]}, of a newer release; upgrade this one (it reads {FORMAT})")
+        raise JobFileError(
+            Sentence(
+                "it has format %(form)s, of a newer release; upgrade this one (it reads %(format)s)",
+                form=str(form)[:20],
+                format=FORMAT,
+            )
+        )
     jobs = document.get("jobs")
     if jobs is not None and not isinstance(jobs, dict):
-        raise JobFileError("'jobs' is not a mapping of jobs by name")
+        raise JobFileError(Sentence("'jobs' is not a mapping of jobs by name"))
     harvest = Harvest("shardsched")
     for name, settings in (jobs or {}).items():
         place = jobs.place(name) if isinstance(jobs, Block) else ""
         if isinstance(settings, dict):
             harvest.add(name, _settings(settings), place)
         else:
-            harvest.refuse(name, "its settings are not a mapping; write one setting a line", place)
+            harvest.refuse(name, Sentence("its settings are not a mapping; write one setting a line"), place)
     return harvest.parsed()
 
 

@@ -14,6 +14,7 @@ from shardsched.core.setting import PUBLIC_NAMES, differing_settings, new_job, p
 from shardsched.errors import ConfigurationError, JobConfigError
 from shardsched.jobfile.entry import MAX_REASON_LENGTH
 from shardsched.jobfile.hidden import hidden_name, restored_task
+from shardsched.sentence import Sentence, sentence_of, shortened
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -141,7 +142,7 @@ def _step(entry: Entry, stored: JobEntry | None, now: datetime, on_conflict: OnC
             return _repair(entry, stored, now, on_conflict)
         return _change(entry, stored, stored.config, now, on_conflict)
     except ConfigurationError as error:
-        reason = str(error)[:MAX_REASON_LENGTH]
+        reason = shortened(sentence_of(error), MAX_REASON_LENGTH)
         return Step(name=entry.name, action=Action.REFUSED, place=entry.place, reason=reason)
 
 
@@ -161,14 +162,16 @@ def _repair(entry: Entry, stored: JobEntry, now: datetime, on_conflict: OnConfli
     """Return what is done about a job whose record cannot be read."""
     wanted = new_job(entry.name, "-", _uncovered(entry, {}), now)
     blank = JobConfig(name=entry.name, uid="-", handler="", cron="", armed_at=now)
-    reason = f"the stored job cannot be read ({stored.held})"[:MAX_REASON_LENGTH]
+    reason = Sentence("the stored job cannot be read (%(held)s)", held=stored.held)
     changes = _changes(blank, wanted)
-    return _decided(entry, stored, on_conflict, changes, _values(wanted, SETTINGS), reason)
+    return _decided(
+        entry, stored, on_conflict, changes, _values(wanted, SETTINGS), shortened(reason, MAX_REASON_LENGTH)
+    )
 
 
 def _change(entry: Entry, stored: JobEntry, config: JobConfig, now: datetime, on_conflict: OnConflict) -> Step:
     if config.deleting:
-        reason = "the stored job is being deleted; wait until it is gone"
+        reason = Sentence("the stored job is being deleted; wait until it is gone")
         return Step(name=entry.name, action=Action.REFUSED, place=entry.place, reason=reason)
     kept = {PUBLIC_NAMES[name]: getattr(config, name) for name in ("paused", "disabled_items")}
     # A job that has had its last fire is no mistake of the file: it must have had one when it was armed.
@@ -178,7 +181,7 @@ def _change(entry: Entry, stored: JobEntry, config: JobConfig, now: datetime, on
         return Step(name=entry.name, action=Action.UNCHANGED, place=entry.place, version=stored.version)
     settings = _values(wanted, differing)
     change_job(config, settings, now)
-    reason = "a job of this name exists and differs"
+    reason = Sentence("a job of this name exists and differs")
     return _decided(entry, stored, on_conflict, _changes(config, wanted), settings, reason)
 
 
@@ -194,7 +197,9 @@ def _uncovered(entry: Entry, stored: Mapping[str, Any]) -> dict[str, Any]:
         settings["task"] = restored_task(task, stored)
         name = hidden_name(settings["task"])
         if name is not None:
-            message = f"the task's {name[:80]!r} is hidden in the file; write its value, or export with --secrets"
+            message = Sentence(
+                "the task's %(name)r is hidden in the file; write its value, or export with --secrets", name=name[:80]
+            )
             raise JobConfigError(message, setting="task")
     return settings
 

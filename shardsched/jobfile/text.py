@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from shardsched.errors import JobFileError
+from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,7 @@ class Block(dict[str, Any]):
 
     def place(self, key: str) -> str:
         """Return where a key stands, empty where that is not known."""
-        return f"line {self.lines[key]}" if key in self.lines else ""
+        return Sentence("line %(line)s", line=self.lines[key]) if key in self.lines else ""
 
 
 def decode_file(data: bytes) -> str:
@@ -39,14 +40,16 @@ def decode_file(data: bytes) -> str:
         JobFileError: It is too large, not UTF-8, or holds NUL.
     """
     if len(data) > MAX_FILE_BYTES:
-        raise JobFileError(f"it has more than {MAX_FILE_BYTES // 1024 // 1024} MiB; split it")
+        raise JobFileError(Sentence("it has more than %(most)s MiB; split it", most=MAX_FILE_BYTES // 1024 // 1024))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise JobFileError("it is not UTF-8; save it in that encoding", line=line) from None
+        raise JobFileError(Sentence("it is not UTF-8; save it in that encoding"), line=line) from None
     if "\0" in text:
-        raise JobFileError("it holds a NUL character; it is not a text", line=text[: text.index("\0")].count("\n") + 1)
+        raise JobFileError(
+            Sentence("it holds a NUL character; it is not a text"), line=text[: text.index("\0")].count("\n") + 1
+        )
     return text.replace("\r\n", "\n")
 
 
@@ -59,13 +62,13 @@ def load_json(text: str) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_block, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise JobFileError(f"it is not JSON: {error.msg}", line=error.lineno) from None
+        raise JobFileError(Sentence("it is not JSON: %(error)s", error=Foreign(error.msg)), line=error.lineno) from None
     except RecursionError:
-        raise JobFileError(f"it is nested deeper than {MAX_DEPTH} levels") from None
+        raise JobFileError(Sentence("it is nested deeper than %(most)s levels", most=MAX_DEPTH)) from None
     except JobFileError:
         raise
     except ValueError:
-        raise JobFileError("it holds a number with thousands of digits") from None
+        raise JobFileError(Sentence("it holds a number with thousands of digits")) from None
     check_value(value)
     return value
 
@@ -76,13 +79,13 @@ def _block(pairs: list[tuple[str, Any]]) -> Block:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise JobFileError(f"key {key[:64]!r} is given twice in one object; give it once")
+                raise JobFileError(Sentence("key %(key)r is given twice in one object; give it once", key=key[:64]))
             seen.add(key)
     return block
 
 
 def _refuse_constant(text: str) -> Any:
-    raise JobFileError(f"it holds {text}, which is no number that can be stored")
+    raise JobFileError(Sentence("it holds %(text)s, which is no number that can be stored", text=text))
 
 
 def check_value(value: Any) -> None:
@@ -98,7 +101,7 @@ def check_value(value: Any) -> None:
             if isinstance(one, str):
                 _check_text(one)
             elif isinstance(one, float) and not math.isfinite(one):
-                raise JobFileError("it holds a number too large to be stored")
+                raise JobFileError(Sentence("it holds a number too large to be stored"))
             elif isinstance(one, dict):
                 below.extend(one.keys())
                 below.extend(one.values())
@@ -107,14 +110,16 @@ def check_value(value: Any) -> None:
         if not below:
             return
         level = below
-    raise JobFileError(f"it is nested deeper than {MAX_DEPTH} levels")
+    raise JobFileError(Sentence("it is nested deeper than %(most)s levels", most=MAX_DEPTH))
 
 
 def _check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise JobFileError(f"{text[:64]!a} holds half a character (a lone surrogate); remove it") from None
+        raise JobFileError(
+            Sentence("%(text)a holds half a character (a lone surrogate); remove it", text=text[:64])
+        ) from None
 
 
 def as_text(value: Any) -> str:

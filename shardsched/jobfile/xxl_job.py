@@ -13,6 +13,7 @@ from shardsched.jobfile.entry import Harvest
 from shardsched.jobfile.naming import Names, name_of
 from shardsched.jobfile.text import as_text
 from shardsched.jobfile.xxl_setting import job_settings
+from shardsched.sentence import Foreign, Sentence, sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,8 +52,10 @@ def parse_xxl_rows(document: Any) -> Parsed:
     """
     rows = _rows(document)
     if rows is None:
-        raise JobFileError("it is neither a list of rows of xxl_job_info nor an object with such a list as its 'data'")
-    return _parse((f"row {number}", row) for number, row in enumerate(rows, 1))
+        raise JobFileError(
+            Sentence("it is neither a list of rows of xxl_job_info nor an object with such a list as its 'data'")
+        )
+    return _parse((Sentence("row %(row)s", row=number), row) for number, row in enumerate(rows, 1))
 
 
 def parse_xxl_csv(text: str) -> Parsed:
@@ -67,11 +70,18 @@ def parse_xxl_csv(text: str) -> Parsed:
     rows: list[tuple[str, Any]] = []
     try:
         for row in reader:
-            line = f"line {reader.line_num}"
+            line = Sentence("line %(line)s", line=reader.line_num)
             is_whole = None not in row and None not in row.values()
-            rows.append((line, row if is_whole else f"it has not {len(reader.fieldnames or ())} columns"))
+            rows.append(
+                (
+                    line,
+                    row if is_whole else Sentence("it has not %(count)s columns", count=len(reader.fieldnames or ())),
+                )
+            )
     except csv.Error as error:
-        raise JobFileError(f"it is not CSV: {error}", line=reader.line_num or 1) from None
+        raise JobFileError(
+            Sentence("it is not CSV: %(error)s", error=Foreign(error)), line=reader.line_num or 1
+        ) from None
     return _parse(rows)
 
 
@@ -96,7 +106,7 @@ def _parse(places: Iterable[tuple[str, Any]]) -> Parsed:
     names = Names()
     for place, written in places:
         if not isinstance(written, dict):
-            harvest.refuse("", written if isinstance(written, str) else "it is not an object", place)
+            harvest.refuse("", written if isinstance(written, str) else Sentence("it is not an object"), place)
             continue
         row = {_key(key): _value(value) for key, value in written.items()}
         wanted = name_of(row.get("jobdesc", "") or row.get("name", "")) or name_of(row.get("executorhandler", ""))
@@ -107,7 +117,7 @@ def _parse(places: Iterable[tuple[str, Any]]) -> Parsed:
         try:
             settings = job_settings(row, partial(harvest.remark, name=name, place=place))
         except ValueError as error:
-            harvest.refuse(name, str(error), place)
+            harvest.refuse(name, sentence_of(error), place)
             continue
         if name in after:
             settings |= {"after": after[name], "after_mode": "any", "after_on": "success"}
@@ -128,9 +138,14 @@ def _upstreams(harvest: Harvest, rows: Mapping[str, tuple[str, Row]]) -> dict[st
         for child_id in filter(None, map(str.strip, row.get("childjobid", "").split(","))):
             child = by_id.get(child_id)
             if child is None:
-                harvest.remark("childJobId", f"there is no row {child_id[:20]!r} in the file", name=name, place=place)
+                harvest.remark(
+                    "childJobId",
+                    Sentence("there is no row %(row)r in the file", row=child_id[:20]),
+                    name=name,
+                    place=place,
+                )
             elif child == name:
-                harvest.remark("childJobId", "a job cannot come after itself", name=name, place=place)
+                harvest.remark("childJobId", Sentence("a job cannot come after itself"), name=name, place=place)
             elif name not in after.setdefault(child, []):
                 after[child].append(name)
     return after

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from shardsched.sentence import Sentence
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -23,8 +25,8 @@ _DAY_S = 86_400
 _ONE_OWNER = {"", "FIRST", "LAST", "CONSISTENT_HASH", "FAILOVER"}
 """Routes of which nothing is lost: the one item has one owner, and another takes over when it dies."""
 _NO_LIKE = {
-    "alarmemail": ("alarmEmail", "no mail is sent"),
-    "jobgroup": ("jobGroup", "give the job labels, and each executor its own"),
+    "alarmemail": ("alarmEmail", Sentence("no mail is sent")),
+    "jobgroup": ("jobGroup", Sentence("give the job labels, and each executor its own")),
 }
 _KNOWN = {
     *("id", "jobdesc", "name", "author", "scheduletype", "scheduleconf", "jobcron", "misfirestrategy"),
@@ -60,7 +62,7 @@ def job_settings(row: Mapping[str, str], remark: Callable[[str, str], None]) -> 
             remark(shown, reason)
     for key, value in row.items():
         if value and key not in _KNOWN and key not in _NO_LIKE:
-            remark(key, "it is not known")
+            remark(key, Sentence("it is not known"))
     return settings
 
 
@@ -73,9 +75,16 @@ def _cron(row: Mapping[str, str], remark: Callable[[str, str], None]) -> str:
         return ""
     if kind in {"FIX_RATE", "FIXED_RATE"}:
         cron = _rate(conf.strip())
-        remark("scheduleType", f"every {conf.strip()} s is counted from midnight, not from the start: {cron}")
+        remark(
+            "scheduleType",
+            Sentence(
+                "every %(conf)s s is counted from midnight, not from the start: %(cron)s", conf=conf.strip(), cron=cron
+            ),
+        )
         return cron
-    message = f"scheduleType {kind[:40]} has no like: fires have times of their own; write a cron expression"
+    message = Sentence(
+        "scheduleType %(kind)s has no like: fires have times of their own; write a cron expression", kind=kind[:40]
+    )
     raise ValueError(message)
 
 
@@ -92,7 +101,9 @@ def _rate(text: str) -> str:
         return f"0 0/{every // 60} * * * ?"
     if every and every % 3600 == 0 and _DAY_S % every == 0:
         return "0 0 0 * * ?" if every == _DAY_S else f"0 0 0/{every // 3600} * * ?"
-    message = f"every {text[:20]} s divides neither a minute, an hour nor a day; write a cron expression"
+    message = Sentence(
+        "every %(text)s s divides neither a minute, an hour nor a day; write a cron expression", text=text[:20]
+    )
     raise ValueError(message)
 
 
@@ -100,20 +111,25 @@ def _kind(row: Mapping[str, str]) -> dict[str, Any]:
     kind = row.get("gluetype", "") or "BEAN"
     if kind == "BEAN":
         if not row.get("executorhandler"):
-            message = "it is a BEAN without executorHandler; give one with --handler"
+            message = Sentence("it is a BEAN without executorHandler; give one with --handler")
             raise ValueError(message)
         return {"handler": row["executorhandler"]}
     if kind not in _SCRIPTS:
-        message = f"glueType {kind[:40]} cannot be run here; port its source to Python or to a shell command"
+        message = Sentence(
+            "glueType %(kind)s cannot be run here; port its source to Python or to a shell command", kind=kind[:40]
+        )
         raise ValueError(message)
     source = row.get("gluesource", "")
     if not source.strip():
-        message = f"it is {kind} without glueSource; give its source"
+        message = Sentence("it is %(kind)s without glueSource; give its source", kind=kind)
         raise ValueError(message)
     before, after = _SCRIPTS[kind]
     quoted = shlex.quote(source.replace("\r\n", "\n"))
     if len(quoted) > _MAX_SCRIPT_CHARS:
-        message = f"glueSource has more than {_MAX_SCRIPT_CHARS} characters; put it into a file on the executors"
+        message = Sentence(
+            "glueSource has more than %(most)s characters; put it into a file on the executors",
+            most=_MAX_SCRIPT_CHARS,
+        )
         raise ValueError(message)
     words = " ".join(filter(None, ("exec", before, quoted, after, _ARGUMENTS)))
     return {"handler": "@shell", "task": {"shell": words}}
@@ -128,16 +144,24 @@ def _misfire(row: Mapping[str, str], remark: Callable[[str, str], None]) -> str:
     given, block = row.get("misfirestrategy", ""), row.get("executorblockstrategy", "")
     misfire = _MISFIRES.get(given)
     if misfire is None:
-        remark("misfireStrategy", f"{given[:40]} is not known; a missed fire runs once")
+        remark("misfireStrategy", Sentence("%(given)s is not known; a missed fire runs once", given=given[:40]))
         misfire = "once"
     if block == "COVER_EARLY":
-        remark("executorBlockStrategy", "a run is not ended by the next fire, which is missed: misfire says what then")
+        remark(
+            "executorBlockStrategy",
+            Sentence("a run is not ended by the next fire, which is missed: misfire says what then"),
+        )
     elif block == "SERIAL_EXECUTION" and misfire == "skip":
-        remark("executorBlockStrategy", "a fire due while a run goes on is skipped, as misfireStrategy says")
+        remark("executorBlockStrategy", Sentence("a fire due while a run goes on is skipped, as misfireStrategy says"))
     elif block == "DISCARD_LATER" and misfire == "once":
-        remark("executorBlockStrategy", "a fire due while a run goes on runs after it, as misfireStrategy says")
+        remark(
+            "executorBlockStrategy", Sentence("a fire due while a run goes on runs after it, as misfireStrategy says")
+        )
     elif block not in {"", "SERIAL_EXECUTION", "DISCARD_LATER"}:
-        remark("executorBlockStrategy", f"{block[:40]} is not known; runs of one item never overlap")
+        remark(
+            "executorBlockStrategy",
+            Sentence("%(block)s is not known; runs of one item never overlap", block=block[:40]),
+        )
     return misfire
 
 
@@ -145,10 +169,14 @@ def _tell_route(row: Mapping[str, str], remark: Callable[[str, str], None]) -> N
     route = row.get("executorroutestrategy", "")
     if route == "SHARDING_BROADCAST":
         remark(
-            "executorRouteStrategy", "SHARDING_BROADCAST: the file has no number of items; it has 1 until you set it"
+            "executorRouteStrategy",
+            Sentence("SHARDING_BROADCAST: the file has no number of items; it has 1 until you set it"),
         )
     elif route not in _ONE_OWNER:
-        remark("executorRouteStrategy", f"{route[:40]}: its one item stays with one executor while that lives")
+        remark(
+            "executorRouteStrategy",
+            Sentence("%(route)s: its one item stays with one executor while that lives", route=route[:40]),
+        )
 
 
 def _whole(row: Mapping[str, str], key: str, shown: str) -> int:
@@ -156,6 +184,6 @@ def _whole(row: Mapping[str, str], key: str, shown: str) -> int:
     if text.startswith("-") or not text:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        message = f"{shown} is {text[:40]!r}; write a whole number"
+        message = Sentence("%(shown)s is %(text)r; write a whole number", shown=shown, text=text[:40])
         raise ValueError(message)
     return int(text)

@@ -13,6 +13,7 @@ import yaml
 
 from shardsched.errors import JobFileError
 from shardsched.jobfile.text import MAX_DEPTH, Block, check_value
+from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,9 +42,13 @@ def load_yaml(text: str) -> list[Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
-        raise JobFileError(f"it is not YAML: {error.problem or error.context}", line=line) from None
+        raise JobFileError(
+            Sentence("it is not YAML: %(error)s", error=Foreign(error.problem or error.context)), line=line
+        ) from None
     except yaml.YAMLError as error:
-        raise JobFileError(f"it is not YAML: {' '.join(str(error).split())[:200]}") from None
+        raise JobFileError(
+            Sentence("it is not YAML: %(error)s", error=Foreign(" ".join(str(error).split())[:200]))
+        ) from None
     check_value(values)
     return values
 
@@ -54,12 +59,15 @@ _FRAMES = (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, 
 def _value(events: Iterator[Any], event: Any, depth: int) -> Any:
     line = event.start_mark.line + 1
     if isinstance(event, yaml.AliasEvent):
-        raise JobFileError(f"alias *{str(event.anchor)[:64]} is not taken; write out what it stands for", line=line)
+        raise JobFileError(
+            Sentence("alias *%(anchor)s is not taken; write out what it stands for", anchor=str(event.anchor)[:64]),
+            line=line,
+        )
     tag = event.tag
     if tag not in {None, "!", f"{_CORE}str", f"{_CORE}map", f"{_CORE}seq"}:
-        raise JobFileError(f"tag {tag[:80]!r} is not taken; remove it", line=line)
+        raise JobFileError(Sentence("tag %(tag)r is not taken; remove it", tag=tag[:80]), line=line)
     if depth > MAX_DEPTH:
-        raise JobFileError(f"it is nested deeper than {MAX_DEPTH} levels", line=line)
+        raise JobFileError(Sentence("it is nested deeper than %(most)s levels", most=MAX_DEPTH), line=line)
     if isinstance(event, yaml.ScalarEvent):
         is_plain = event.implicit[0] and event.style in {None, ""}
         return _scalar(event.value, line) if is_plain and tag is None else event.value
@@ -84,10 +92,12 @@ def _mapping(events: Iterator[Any], depth: int) -> Block:
             break
         line = event.start_mark.line + 1
         if not isinstance(event, yaml.ScalarEvent):
-            raise JobFileError("a key is not a text; write a text", line=line)
+            raise JobFileError(Sentence("a key is not a text; write a text"), line=line)
         key = event.value
         if key in block:
-            raise JobFileError(f"key {key[:64]!r} is given twice in one mapping; give it once", line=line)
+            raise JobFileError(
+                Sentence("key %(key)r is given twice in one mapping; give it once", key=key[:64]), line=line
+            )
         block[key] = _value(events, next(events), depth + 1)
         block.lines[key] = line
     return block
@@ -102,7 +112,7 @@ def _scalar(text: str, line: int) -> Any:
         if _INTEGER.fullmatch(text):
             return int(text)
     except ValueError:
-        raise JobFileError("it holds a number with thousands of digits", line=line) from None
+        raise JobFileError(Sentence("it holds a number with thousands of digits"), line=line) from None
     return float(text) if _FLOAT.fullmatch(text) else text
 
 

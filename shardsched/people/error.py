@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from shardsched.errors import ConfigurationError, ConflictError, NotFoundError
+from shardsched.sentence import Sentence
 
 
 class AccountError(ConfigurationError):
@@ -30,7 +31,11 @@ class AccountNotFoundError(NotFoundError):
     """
 
     def __init__(self, *, kind: str, name: str) -> None:
-        super().__init__(f"there is no {kind} {name!r}; see the list of {kind}s")
+        super().__init__(
+            Sentence("there is no token %(name)r; see the list of tokens", name=name)
+            if kind == "token"
+            else Sentence("there is no user %(name)r; see the list of users", name=name)
+        )
         self.kind = kind
         self.name = name
 
@@ -44,13 +49,13 @@ class AccountConflictError(ConflictError):
     """
 
     _WHY: ClassVar = {
-        "exists": "exists already; give another name",
-        "not_first": "cannot be the first, since there are users already; sign in instead",
-        "stale": "was changed by others meanwhile; look again and repeat the change",
-        "last_admin": "is the only admin; make somebody else admin first",
+        "exists": Sentence("exists already; give another name"),
+        "not_first": Sentence("cannot be the first, since there are users already; sign in instead"),
+        "stale": Sentence("was changed by others meanwhile; look again and repeat the change"),
+        "last_admin": Sentence("is the only admin; make somebody else admin first"),
     }
 
     def __init__(self, *, user: str, code: str) -> None:
-        super().__init__(f"user {user!r} {self._WHY[code]}")
+        super().__init__(Sentence("user %(name)r %(why)s", name=user, why=self._WHY[code]))
         self.user = user
         self.code = code

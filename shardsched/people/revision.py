@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from shardsched.errors import HistoryUnavailableError
 from shardsched.people.table import REVISIONS
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +58,9 @@ class Revisions:
             number = self._try_add(kind, name, value, actor, tag)
             if number is not None:
                 return number
-        raise HistoryUnavailableError(f"others write revisions of {kind} {name!r} all the time; try again")
+        raise HistoryUnavailableError(
+            Sentence("others write revisions of %(kind)s %(name)r all the time; try again", kind=kind, name=name)
+        )
 
     def _try_add(self, kind: str, name: str, value: Any, actor: str, tag: str) -> int | None:
         row = {"namespace": self._namespace, "kind": kind, "object": name, "value": value}

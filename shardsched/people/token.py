@@ -17,6 +17,7 @@ from shardsched.people.error import AccountError, AccountNotFoundError
 from shardsched.people.role import Role
 from shardsched.people.table import TOKENS, USERS
 from shardsched.people.user import user_of
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,16 +96,25 @@ class Tokens:
         """
         name, scope = name.strip(), scope.strip()
         if not 1 <= len(name) <= 64 or not name.isprintable():
-            raise AccountError("the token needs a name of 1 to 64 characters", field="name")
+            raise AccountError(Sentence("the token needs a name of 1 to 64 characters"), field="name")
         if not user.role.includes(role):
             raise AccountError(
-                f"a token of {user.name} cannot be {role}; at most {user.role}", field="role", code="role"
+                Sentence(
+                    "a token of %(name)s cannot be %(role)s; at most %(most)s",
+                    name=user.name,
+                    role=role,
+                    most=user.role,
+                ),
+                field="role",
+                code="role",
             )
         if not 1 <= days <= MAX_DAYS:
-            raise AccountError(f"a token is valid for 1 to {MAX_DAYS} days", field="days")
+            raise AccountError(Sentence("a token is valid for 1 to %(most)s days", most=MAX_DAYS), field="days")
         if len(scope) > 128 or not scope.isprintable():
             raise AccountError(
-                "the scope is a pattern of at most 128 characters, such as news-*", field="scope", code="scope"
+                Sentence("the scope is a pattern of at most 128 characters, such as news-*"),
+                field="scope",
+                code="scope",
             )
         identity, secret, now = secrets.token_hex(4), secrets.token_urlsafe(32), self._clock.now()
         row = {

@@ -14,6 +14,7 @@ from shardsched.history.schema import VERSION
 from shardsched.people.error import AccountConflictError, AccountError, AccountNotFoundError
 from shardsched.people.role import Role
 from shardsched.people.table import SESSIONS, TOKENS, USERS
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from shardsched.clock import Clock
     from shardsched.history.engine import Database
 
-NAME_RULE = "use 2 to 64 letters, digits and any of . _ - @ +, beginning with a letter or digit"
+NAME_RULE = Sentence("use 2 to 64 letters, digits and any of . _ - @ +, beginning with a letter or digit")
 _NAME = re.compile(r"[^\W_][\w.@+-]{1,63}")
 _LAST_ROW = 2**31
 """Beyond it SQLite takes no number, and nobody has so many users."""
@@ -73,7 +74,10 @@ def check_user_name(name: str) -> str:
     """
     composed = unicodedata.normalize("NFKC", name.strip())
     if not _NAME.fullmatch(composed):
-        raise AccountError(f"the user name {composed[:70]!a} is refused; {NAME_RULE}", field="name")
+        raise AccountError(
+            Sentence("the user name %(name)a is refused; %(rule)s", name=composed[:70], rule=NAME_RULE),
+            field="name",
+        )
     return composed
 
 

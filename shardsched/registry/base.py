@@ -28,6 +28,7 @@ from shardsched.registry.operation import (
     Refused,
     SessionState,
 )
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -252,5 +253,8 @@ def wait_for(future: Future[Outcome], timeout_s: float) -> Outcome:
     try:
         return future.result(timeout_s)
     except TimeoutError:
-        message = f"the registry did not answer within {timeout_s:g} s; check the servers, then read before repeating"
+        message = Sentence(
+            "the registry did not answer within %(seconds)g s; check the servers, then read before repeating",
+            seconds=timeout_s,
+        )
         raise RegistryUnavailableError(message) from None

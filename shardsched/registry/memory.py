@@ -15,6 +15,7 @@ from shardsched.registry.callback import CallbackQueue, CallbackThread, Listener
 from shardsched.registry.memory_store import MemoryStore
 from shardsched.registry.report import Report
 from shardsched.registry.tree import check_operations, check_path, parent_path, touched_prefixes
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -52,7 +53,9 @@ class MemoryRegistry(Registry):
         self, store: MemoryStore, *, session_timeout_s: float = 10.0, tick_s: float = 0.0, inline: bool = False
     ) -> None:
         if session_timeout_s <= 0 or tick_s < 0:
-            raise SettingsError("the session time-out must be more than 0 seconds, and the tick not less than 0")
+            raise SettingsError(
+                Sentence("the session time-out must be more than 0 seconds, and the tick not less than 0")
+            )
         self.fault = None
         self._store = store
         self._timeout_s = session_timeout_s
@@ -75,7 +78,7 @@ class MemoryRegistry(Registry):
         """
         with self._store.lock:
             if self._is_closed or self._state is not None:
-                raise RegistryUnavailableError("this registry was opened or closed before; make a new one")
+                raise RegistryUnavailableError(Sentence("this registry was opened or closed before; make a new one"))
             self._callbacks.start()
             self._enter()
 
@@ -283,6 +286,6 @@ class MemoryRegistry(Registry):
 
     def _check_link(self) -> None:
         if self._state is None:
-            raise RegistryUnavailableError("the registry is not open; open it first")
+            raise RegistryUnavailableError(Sentence("the registry is not open; open it first"))
         if self._state is not SessionState.CONNECTED:
-            raise RegistryUnavailableError("there is no connection to the registry at present; try again")
+            raise RegistryUnavailableError(Sentence("there is no connection to the registry at present; try again"))

@@ -11,6 +11,7 @@ from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import SessionLostError
 from shardsched.registry.base import Node, Refused
 from shardsched.registry.tree import ROOT, Draft, Stub, parent_path
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -107,7 +108,7 @@ class MemoryStore:
         """
         session = self._sessions.get(session_id)
         if session is None:
-            raise SessionLostError("the session has ended and nothing was written; begin anew")
+            raise SessionLostError(Sentence("the session has ended and nothing was written; begin anew"))
         session.heard_at = self.clock.boot()
 
     def ticket(self, session_id: str) -> str:

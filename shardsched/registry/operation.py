@@ -13,6 +13,7 @@ from shardsched.errors import (
     RegistryError,
     VersionConflictError,
 )
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,8 +134,12 @@ class Refused:
     def error(self) -> RegistryError:
         """Return the matching exception, for callers that cannot go on."""
         return _REFUSAL_ERRORS[self.reason](
-            f"{type(self.operation).__name__.lower()} of {self.operation.path} was refused ({self.reason}); "
-            "nothing was written: read it again"
+            Sentence(
+                "%(operation)s of %(path)s was refused (%(reason)s); nothing was written: read it again",
+                operation=type(self.operation).__name__.lower(),
+                path=self.operation.path,
+                reason=self.reason,
+            )
         )
 
 

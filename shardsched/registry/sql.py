@@ -26,6 +26,7 @@ from shardsched.registry.sql_tree import names_below, nodes_at
 from shardsched.registry.sql_watch import Watcher
 from shardsched.registry.sql_worker import Order, Worker
 from shardsched.registry.tree import check_operations, check_path
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +67,7 @@ class SqlRegistry(Registry):
     ) -> None:
         self._tick_s = min(1.0, session_timeout_s / LOOKS_PER_TIMEOUT) if tick_s is None else tick_s
         if session_timeout_s <= 0 or self._tick_s <= 0:
-            raise SettingsError("the session time-out and the tick must be more than 0 seconds")
+            raise SettingsError(Sentence("the session time-out and the tick must be more than 0 seconds"))
         self._dialect = dialect
         self._timeout_s = session_timeout_s
         self._clock = clock
@@ -95,7 +96,7 @@ class SqlRegistry(Registry):
         """
         with self._life:
             if self._is_used:
-                raise RegistryUnavailableError("this registry was opened or closed before; make a new one")
+                raise RegistryUnavailableError(Sentence("this registry was opened or closed before; make a new one"))
             link = Link(self._dialect)
             watcher = Watcher(link, self._store, self._callbacks, self._look, self._look_if_mine)
             worker = Worker(link, self._store, self._session, watcher, self._clock, self._timeout_s, self._tick_s)
@@ -277,13 +278,13 @@ class SqlRegistry(Registry):
 
     def _opened(self) -> Link:
         if self._link is None:
-            raise RegistryUnavailableError("the registry is not open; open it first")
+            raise RegistryUnavailableError(Sentence("the registry is not open; open it first"))
         return self._link
 
     def _reached(self) -> Link:
         link = self._opened()
         if self._session.state is SessionState.SUSPENDED:
-            raise RegistryUnavailableError("the database does not answer at present; try again")
+            raise RegistryUnavailableError(Sentence("the database does not answer at present; try again"))
         return link
 
     def _look(self) -> None:

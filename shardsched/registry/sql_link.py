@@ -12,6 +12,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from shardsched.errors import RegistryAccessError, RegistryError, RegistryUnavailableError
 from shardsched.registry.sql_dialect import WRITES, Trouble
+from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -141,7 +142,11 @@ class Link:
             except _BusyError as error:
                 if time.monotonic() > deadline or self._closed.wait(BUSY_PAUSE_S):
                     raise RegistryUnavailableError(
-                        f"{self.dialect.place} was busy for {patience_s:g} s and nothing was written; see who holds it"
+                        Sentence(
+                            "%(place)s was busy for %(seconds)g s and nothing was written; see who holds it",
+                            place=self.dialect.place,
+                            seconds=patience_s,
+                        )
                     ) from error
 
     @contextlib.contextmanager
@@ -151,7 +156,9 @@ class Link:
         except DBAPIError as error:
             raise self._translate(error) from error
         except PoolTimeoutError as error:
-            raise RegistryUnavailableError(f"too many threads use {self.dialect.place} at once; try again") from error
+            raise RegistryUnavailableError(
+                Sentence("too many threads use %(place)s at once; try again", place=self.dialect.place)
+            ) from error
         except SQLAlchemyError as error:
             raise self._damaged(error) from error
 
@@ -166,19 +173,31 @@ class Link:
                 return self._unavailable(error)
             case Trouble.DENIED:
                 return RegistryAccessError(
-                    f"{self.dialect.place} refuses us ({_first_line(error)}); give the permission, or another URL"
+                    Sentence(
+                        "%(place)s refuses us (%(error)s); give the permission, or another URL",
+                        place=self.dialect.place,
+                        error=_first_line(error),
+                    )
                 )
             case Trouble.BROKEN:
                 return self._damaged(error)
 
     def _unavailable(self, error: DBAPIError) -> RegistryError:
         return RegistryUnavailableError(
-            f"{self.dialect.place} gave no answer ({_first_line(error)}); it may have happened: read before repeating"
+            Sentence(
+                "%(place)s gave no answer (%(error)s); it may have happened: read before repeating",
+                place=self.dialect.place,
+                error=_first_line(error),
+            )
         )
 
     def _damaged(self, error: SQLAlchemyError) -> RegistryError:
         return RegistryAccessError(
-            f"{self.dialect.place} cannot be used as a registry ({_first_line(error)}); restore it, or give another URL"
+            Sentence(
+                "%(place)s cannot be used as a registry (%(error)s); restore it, or give another URL",
+                place=self.dialect.place,
+                error=_first_line(error),
+            )
         )
 
 
@@ -188,4 +207,4 @@ class _BusyError(RegistryError):
 
 def _first_line(error: SQLAlchemyError) -> str:
     text = str(error.orig) if isinstance(error, DBAPIError) else str(error)
-    return text.strip().partition("\n")[0]
+    return Foreign(text.strip().partition("\n")[0])

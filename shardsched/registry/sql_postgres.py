@@ -20,6 +20,7 @@ from sqlalchemy.exc import ArgumentError
 
 from shardsched.errors import SettingsError
 from shardsched.registry.sql_dialect import Bell, Dialect, Trouble
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,10 +89,11 @@ class Postgres(Dialect):
         except (ArgumentError, ValueError):
             # Without the cause, which may show a password.
             raise SettingsError(
-                "the PostgreSQL URL cannot be read; write it as postgresql://user:password@host:5432/database"
+                Sentence("the PostgreSQL URL cannot be read; write it as postgresql://user:password@host:5432/database")
             ) from None
         host = self._url.host or self._url.query.get("host") or "this machine"
-        self.place = f"PostgreSQL database {self._url.database or 'of the user'!r} on {host}"
+        name = self._url.database or "of the user"
+        self.place = Sentence("PostgreSQL database %(name)r on %(host)s", name=name, host=host)
 
     def connect(self, **options: Any) -> Engine:
         """Return a pool of connections.
@@ -101,7 +103,7 @@ class Postgres(Dialect):
         """
         if importlib.util.find_spec("psycopg") is None:
             raise SettingsError(
-                "PostgreSQL needs the driver psycopg; install it with pip install 'shardsched[postgres]'"
+                Sentence("PostgreSQL needs the driver psycopg; install it with pip install 'shardsched[postgres]'")
             )
         query = dict(self._url.query)
         own = query.pop("options", "")
@@ -123,7 +125,13 @@ class Postgres(Dialect):
         connection.execute(select(func.pg_advisory_xact_lock(PREPARE_LOCK)))
         encoding = connection.execute(text("SHOW server_encoding")).scalar()
         if encoding != "UTF8":
-            raise SettingsError(f"{self.place} has the encoding {encoding}; give a database with the encoding UTF8")
+            raise SettingsError(
+                Sentence(
+                    "%(place)s has the encoding %(encoding)s; give a database with the encoding UTF8",
+                    place=self.place,
+                    encoding=encoding,
+                )
+            )
 
     def session_us(self) -> ColumnElement[int]:
         """Return the database's clock."""

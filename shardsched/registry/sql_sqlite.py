@@ -25,6 +25,7 @@ from sqlalchemy.pool import QueuePool
 
 from shardsched.errors import SettingsError
 from shardsched.registry.sql_dialect import WRITES, Bell, Dialect, Trouble
+from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
     import socket
@@ -78,7 +79,7 @@ class Sqlite(Dialect):
         self, path: Path, clock: Clock, *, busy_timeout_s: float = BUSY_TIMEOUT_S, mode: int | None = None
     ) -> None:
         self.path = path
-        self.place = f"SQLite file {path}"
+        self.place = Sentence("SQLite file %(path)s", path=path)
         self.era = boot_identity()
         self._clock = clock
         self._busy_timeout_s = busy_timeout_s
@@ -94,7 +95,11 @@ class Sqlite(Dialect):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise SettingsError(
-                f"the folder of {self.place} cannot be made ({error.strerror}); give another file or make the folder"
+                Sentence(
+                    "the folder of %(place)s cannot be made (%(error)s); give another file or make the folder",
+                    place=self.place,
+                    error=Foreign(error.strerror),
+                )
             ) from error
         pool = {"pool_size": POOL_SIZE, "max_overflow": MAX_OVERFLOW, "pool_timeout": 10.0} | options
         engine = create_engine("sqlite+pysqlite://", creator=self._open, poolclass=QueuePool, **pool)

@@ -16,6 +16,7 @@ from shardsched.registry.base import Committed
 from shardsched.registry.sql_table import CHANGES, NODES, REGISTRY, SESSION_MARK, SESSIONS, prepare
 from shardsched.registry.sql_tree import chunks, draft, stubs, write_changes, write_draft
 from shardsched.registry.tree import Draft
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +103,7 @@ class Store:
             .values(expires_us=now + SESSIONS.c.timeout_us)
         )
         if connection.execute(statement).rowcount == 0:
-            raise SessionLostError("the session has ended and nothing was written; begin anew")
+            raise SessionLostError(Sentence("the session has ended and nothing was written; begin anew"))
 
     def renew(self, connection: Connection, session_id: str, check: Check) -> Outcome:
         """Give a session its time-out anew and check one node.
@@ -193,7 +194,7 @@ class Store:
         statement = select(SESSIONS.c.id, over).where(or_(SESSIONS.c.id == session_id, over))
         is_over = {name: bool(flag) for name, flag in connection.execute(statement)}
         if is_over.pop(session_id, True):
-            raise SessionLostError("the session has ended and nothing was written; begin anew")
+            raise SessionLostError(Sentence("the session has ended and nothing was written; begin anew"))
         return bool(is_over) and self._reap(connection, moment)
 
     # Reading

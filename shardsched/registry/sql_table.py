@@ -9,6 +9,7 @@ from sqlalchemy.dialects import postgresql
 
 from shardsched.errors import SettingsError
 from shardsched.registry.tree import ROOT
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -90,6 +91,10 @@ def prepare(connection: Connection, wall_us: int) -> None:
     version = connection.execute(select(REGISTRY.c.schema_version)).scalar()
     if version != SCHEMA_VERSION:
         raise SettingsError(
-            f"the registry's tables are of version {version!a}, and this shardsched knows version {SCHEMA_VERSION}; "
-            "install the version that made them, or give another database"
+            Sentence(
+                "the registry's tables are of version %(version)a, and this shardsched knows version "
+                "%(known)s; install the version that made them, or give another database",
+                version=version,
+                known=SCHEMA_VERSION,
+            )
         )

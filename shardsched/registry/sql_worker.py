@@ -13,6 +13,7 @@ from shardsched.core.events import Event
 from shardsched.errors import RegistryError, RegistryUnavailableError, SessionLostError
 from shardsched.registry.base import SessionState
 from shardsched.registry.sql_session import new_identity
+from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +134,7 @@ class Worker:
                 orders.append(order)
                 self._changed.notify_all()
                 return
-        order.future.set_exception(RegistryUnavailableError("the registry is closed and nothing was sent"))
+        order.future.set_exception(RegistryUnavailableError(Sentence("the registry is closed and nothing was sent")))
 
     # On the thread
 
@@ -154,7 +155,10 @@ class Worker:
             except Exception as error:  # top of a thread: without it nobody would ever be answered again
                 logger.exception("writing to the registry failed", extra={"event": Event.REGISTRY_STUCK})
                 self._drop(
-                    work, RegistryUnavailableError(f"writing failed unexpectedly ({error}); read before repeating")
+                    work,
+                    RegistryUnavailableError(
+                        Sentence("writing failed unexpectedly (%(error)s); read before repeating", error=Foreign(error))
+                    ),
                 )
         self._end()
 
@@ -177,7 +181,7 @@ class Worker:
             self._recover()
         present = self._session.identity
         late = [order for order in [*renewals, *orders] if order.identity != present]
-        _fail(late, SessionLostError("the session was lost before this was sent; begin anew"))
+        _fail(late, SessionLostError(Sentence("the session was lost before this was sent; begin anew")))
         for order in renewals:
             if order not in late:
                 self._renew(order, present)
@@ -233,7 +237,7 @@ class Worker:
             self._link.write(self._store.reap)
             self._watcher.look()
         if not self._link.read(lambda connection: self._store.is_alive(connection, present.name)):
-            raise SessionLostError("the session has ended; begin anew")
+            raise SessionLostError(Sentence("the session has ended; begin anew"))
 
     def _drop(self, work: tuple[list[Order], list[Order]], error: RegistryError) -> None:
         with self._changed:
@@ -246,7 +250,7 @@ class Worker:
         identity = self._session.identity
         was_connected = self._session.state is SessionState.CONNECTED
         self._session.close()
-        self._drop(([], []), RegistryUnavailableError("the registry was closed before this was sent"))
+        self._drop(([], []), RegistryUnavailableError(Sentence("the registry was closed before this was sent")))
         if not was_connected:
             return
         try:

@@ -20,6 +20,7 @@ from shardsched.registry.base import (
     Refusal,
     Refused,
 )
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -36,15 +37,15 @@ def path_fault(path: str) -> str | None:
     What ZooKeeper does not take is refused everywhere, so that a fleet can move to it.
     """
     if not path.startswith("/"):
-        return "it does not begin with '/'"
+        return Sentence("it does not begin with '/'")
     if path == ROOT:
         return None
     if any(part in {"", ".", ".."} for part in path[1:].split("/")):
-        return "a part of it is empty, '.' or '..'"
+        return Sentence("a part of it is empty, '.' or '..'")
     for character in path:
         code = ord(character)
         if code < 0x20 or 0x7F <= code <= 0x9F or 0xD800 <= code <= 0xF8FF or code >= 0xFFF0:
-            return f"it has the character {character!a}, which no registry takes"
+            return Sentence("it has the character %(character)a, which no registry takes", character=character)
     return None
 
 
@@ -57,7 +58,9 @@ def check_path(path: str) -> str:
     """
     fault = path_fault(path)
     if fault:
-        raise SettingsError(f"the path {path!a} is refused: {fault}; give another name")
+        raise SettingsError(
+            Sentence("the path %(path)a is refused: %(fault)s; give another name", path=path, fault=fault)
+        )
     return path
 
 
@@ -83,18 +86,28 @@ def check_operations(operations: Sequence[Operation]) -> None:
         size = len(operation.value) if isinstance(operation, Create | Put) else 0
         if size > MAX_VALUE_BYTES:
             raise ValueTooLargeError(
-                f"the value of {operation.path!a} has {size} bytes; at most {MAX_VALUE_BYTES} can be stored"
+                Sentence(
+                    "the value of %(path)a has %(size)s bytes; at most %(max_value_bytes)s can be stored",
+                    path=operation.path,
+                    size=size,
+                    max_value_bytes=MAX_VALUE_BYTES,
+                )
             )
         total += size + len(operation.path.encode(errors="surrogatepass"))
     if total > MAX_TRANSACTION_BYTES:
         raise ValueTooLargeError(
-            f"a transaction of {len(operations)} operations has {total} bytes; at most {MAX_TRANSACTION_BYTES} can be "
-            "sent: split it"
+            Sentence(
+                "a transaction of %(count)s operations has %(total)s bytes; at most "
+                "%(max_transaction_bytes)s can be sent: split it",
+                count=len(operations),
+                total=total,
+                max_transaction_bytes=MAX_TRANSACTION_BYTES,
+            )
         )
     for operation in operations:
         check_path(operation.path)
         if operation.path == ROOT and isinstance(operation, Delete):
-            raise SettingsError("the root of a registry cannot be deleted; delete what is below it")
+            raise SettingsError(Sentence("the root of a registry cannot be deleted; delete what is below it"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from shardsched.registry.zookeeper_ticket import read_ticket, write_ticket
 from shardsched.registry.zookeeper_tls import Tls
 from shardsched.registry.zookeeper_transaction import Completion, check, request
 from shardsched.registry.zookeeper_watchlist import WatchList
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,9 +86,9 @@ class ZooKeeperRegistry(Registry):
     ) -> None:
         self._hosts = check_hosts(hosts)
         if credentials is not None and not all(credentials.partition(":")):
-            raise SettingsError("the ZooKeeper credentials are refused; give them as user:password")
+            raise SettingsError(Sentence("the ZooKeeper credentials are refused; give them as user:password"))
         if session_timeout_s <= 0 or tick_s <= 0:
-            raise SettingsError("the session time-out and the tick must be more than 0 seconds")
+            raise SettingsError(Sentence("the session time-out and the tick must be more than 0 seconds"))
         self._chroot = Chroot(chroot)
         self._requested_s = session_timeout_s
         self._tick_s = tick_s
@@ -156,7 +157,7 @@ class ZooKeeperRegistry(Registry):
         connected = client.wait_until_connected(END_SESSION_S)
         # An ended session is replaced by a new one at once, which ends here too.
         if not client.stop(END_SESSION_S / 2) or not connected:
-            raise RegistryUnavailableError("ZooKeeper did not confirm the end of another session; try again")
+            raise RegistryUnavailableError(Sentence("ZooKeeper did not confirm the end of another session; try again"))
 
     def on_session(self, callback: Callable[[SessionState], None]) -> Subscription:
         """Call back with every change of the session's state, beginning with the present one."""
@@ -202,11 +203,10 @@ class ZooKeeperRegistry(Registry):
             take = Completion(future, operations)
             standing.client.commit(requests, standing.session[0], take, future.cancelled)
         elif standing.state is SessionState.LOST:
-            future.set_exception(SessionLostError("the session is lost and nothing was sent; begin anew"))
+            future.set_exception(SessionLostError(Sentence("the session is lost and nothing was sent; begin anew")))
         else:
-            future.set_exception(
-                RegistryUnavailableError("there is no connection to ZooKeeper and nothing was sent; try again")
-            )
+            away = Sentence("there is no connection to ZooKeeper and nothing was sent; try again")
+            future.set_exception(RegistryUnavailableError(away))
         return future
 
     def transact(self, operations: Sequence[Operation], timeout_s: float = 15.0) -> Outcome:

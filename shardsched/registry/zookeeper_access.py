@@ -14,6 +14,7 @@ from shardsched.errors import RegistryAccessError, RegistryUnavailableError
 from shardsched.registry.zookeeper_error import BYSTANDERS, fail
 from shardsched.registry.zookeeper_path import child
 from shardsched.registry.zookeeper_read import Gathering
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from shardsched.registry.zookeeper_client import Client
@@ -46,7 +47,7 @@ def prepare(client: Client, chroot: Chroot, *, needs_write: bool = True) -> None
         RegistryUnavailableError: No answer.
     """
     root = chroot.root or "/"
-    what = f"the opening of {root}"
+    what = Sentence("the opening of %(root)s", root=root)
     (stat,) = Gathering(client, [Exists(root, None)]).results(ANSWER_S, what)
     if stat is None:
         for level in chroot.levels:
@@ -64,12 +65,12 @@ def prepare(client: Client, chroot: Chroot, *, needs_write: bool = True) -> None
 
 
 def _make(client: Client, path: str) -> None:
-    (stat,) = Gathering(client, [Exists(path, None)]).results(ANSWER_S, f"the look for {path}")
+    (stat,) = Gathering(client, [Exists(path, None)]).results(ANSWER_S, Sentence("the look for %(path)s", path=path))
     if stat is not None:
         return
-    (result,) = commit(client, [Create(path, b"", client.acl, 0)], f"the creation of {path}")
+    (result,) = commit(client, [Create(path, b"", client.acl, 0)], Sentence("the creation of %(path)s", path=path))
     if isinstance(result, Exception) and not isinstance(result, NodeExistsError):
-        fail(result, f"the creation of {path}")
+        fail(result, Sentence("the creation of %(path)s", path=path))
 
 
 def clock_write(client: Client, chroot: Chroot) -> int:
@@ -83,13 +84,13 @@ def clock_write(client: Client, chroot: Chroot) -> int:
         RegistryUnavailableError: No answer.
     """
     path = child(chroot.root, CLOCK_NAME)
-    what = f"a write below {chroot.root or '/'}"
+    what = Sentence("a write below %(root)s", root=chroot.root or "/")
     results = commit(client, [Create(path, b"", client.acl, 1), SetData(path, b"", -1), Delete(path, -1)], what)
     for result in results:
         if isinstance(result, Exception) and not isinstance(result, BYSTANDERS):
             fail(result, what)
     if len(results) != 3 or not hasattr(results[1], "mtime"):
-        raise RegistryUnavailableError("ZooKeeper's answer to a transaction is incomplete; try again")
+        raise RegistryUnavailableError(Sentence("ZooKeeper's answer to a transaction is incomplete; try again"))
     return int(results[1].mtime)
 
 
@@ -108,7 +109,13 @@ def commit(client: Client, operations: list[Any], what: str) -> list[Any]:
 
     client.commit(operations, client.session[0], take)
     if not answered.wait(ANSWER_S):
-        raise RegistryUnavailableError(f"ZooKeeper did not answer {what} within {ANSWER_S:g} s; check the servers")
+        raise RegistryUnavailableError(
+            Sentence(
+                "ZooKeeper did not answer %(what)s within %(seconds)g s; check the servers",
+                what=what,
+                seconds=ANSWER_S,
+            )
+        )
     results, error = answer
     if error is not None:
         fail(error, what)
@@ -121,7 +128,8 @@ def _share(client: Client, chroot: Chroot) -> None:
     A chroot that anyone may write was made before credentials were set, which is logged; what we make there is ours
     alone.
     """
-    (answer,) = Gathering(client, [GetACL(chroot.root)]).results(ANSWER_S, f"the look at the ACL of {chroot.root}")
+    what = Sentence("the look at the ACL of %(root)s", root=chroot.root)
+    (answer,) = Gathering(client, [GetACL(chroot.root)]).results(ANSWER_S, what)
     acl = answer[0] if answer else []
     if any(one.id.scheme == "world" and one.perms & WRITE_PERMISSIONS for one in acl):
         logger.warning(

@@ -24,6 +24,7 @@ from shardsched.errors import RegistryUnavailableError, SessionLostError, Settin
 from shardsched.registry.base import SessionState
 from shardsched.registry.zookeeper_link import BoundTransaction, Link, LinkHandler, RemoveWatches
 from shardsched.registry.zookeeper_reply import Reply
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -196,7 +197,7 @@ class Client:
         with self._lock:
             waiting = list(self._waiting)
         for reply in waiting:
-            reply.set_exception(RegistryUnavailableError("the registry was closed; read before repeating"))
+            reply.set_exception(RegistryUnavailableError(Sentence("the registry was closed; read before repeating")))
         return self._link.session_ended
 
     def _stop(self) -> None:
@@ -208,7 +209,9 @@ class Client:
 
     def _submit(self, request: Any, reply: Reply) -> None:
         if os.getpid() != self._pid:
-            reply.set_exception(RegistryUnavailableError("a registry cannot be used after a fork; open a new one"))
+            reply.set_exception(
+                RegistryUnavailableError(Sentence("a registry cannot be used after a fork; open a new one"))
+            )
             return
         reply.forget = self._forget
         with self._lock:
@@ -234,7 +237,7 @@ class Client:
 
 
 def _stale_error() -> SessionLostError:
-    return SessionLostError("the session ended before the transaction was sent; nothing happened: begin anew")
+    return SessionLostError(Sentence("the session ended before the transaction was sent; nothing happened: begin anew"))
 
 
 def check_hosts(hosts: str) -> str:
@@ -249,5 +252,7 @@ def check_hosts(hosts: str) -> str:
     except ValueError:
         known = False
     if not known:
-        raise SettingsError(f"the ZooKeeper hosts {hosts!a} are refused; write them as host1:2181,host2:2181")
+        raise SettingsError(
+            Sentence("the ZooKeeper hosts %(hosts)a are refused; write them as host1:2181,host2:2181", hosts=hosts)
+        )
     return ",".join(parts)

@@ -20,6 +20,7 @@ from shardsched.errors import (
     VersionConflictError,
 )
 from shardsched.registry.base import Refusal
+from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,9 +92,9 @@ PLACES: tuple[tuple[type[Exception], type[RegistryError]], ...] = (
 """Each kind of error with its place in our tree, the most specific first."""
 
 _CURES: Mapping[type[RegistryError], str] = {
-    RegistryUnavailableError: "it may have happened; check the servers, and read before repeating",
-    SessionLostError: "every claim of the session is void; begin anew under the next one",
-    RegistryAccessError: "check the credentials and the nodes' ACLs",
+    RegistryUnavailableError: Sentence("it may have happened; check the servers, and read before repeating"),
+    SessionLostError: Sentence("every claim of the session is void; begin anew under the next one"),
+    RegistryAccessError: Sentence("check the credentials and the nodes' ACLs"),
 }
 
 
@@ -107,8 +108,9 @@ def translate(error: Exception, what: str) -> RegistryError:
     if isinstance(error, RegistryError):
         return error
     kind = next((ours for theirs, ours in PLACES if isinstance(error, theirs)), RegistryUnavailableError)
-    cure = _CURES.get(kind, "read it again, or check the version of the servers")
-    return kind(f"ZooKeeper answered {what} with {type(error).__name__}: {cure}")
+    cure = _CURES.get(kind, Sentence("read it again, or check the version of the servers"))
+    name = Foreign(type(error).__name__)
+    return kind(Sentence("ZooKeeper answered %(what)s with %(error)s: %(cure)s", what=what, error=name, cure=cure))
 
 
 def fail(error: Exception, what: str) -> NoReturn:

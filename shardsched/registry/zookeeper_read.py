@@ -12,6 +12,7 @@ from kazoo.protocol.serialization import GetChildren, GetData, Sync
 from shardsched.errors import RegistryUnavailableError
 from shardsched.registry.base import Node
 from shardsched.registry.zookeeper_error import fail
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +73,15 @@ class Gathering:
         for _ in range(MAX_IN_FLIGHT):
             self._send_next()
         if not self._finished.wait(timeout_s):
-            self._fail(RegistryUnavailableError(f"ZooKeeper did not answer {what} within {timeout_s:g} s; try again"))
+            self._fail(
+                RegistryUnavailableError(
+                    Sentence(
+                        "ZooKeeper did not answer %(what)s within %(seconds)g s; try again",
+                        what=what,
+                        seconds=timeout_s,
+                    )
+                )
+            )
         if self._error is not None:
             fail(self._error, what)
         return self._results
@@ -109,7 +118,7 @@ def read_nodes(
 ) -> tuple[Node | None, ...]:
     """Return the nodes at pairs of (our path, the servers' path)."""
     requests = [GetData(full, None) for _, full in paths]
-    answers = _answers(client, requests, fresh, timeout_s, _what("read", paths))
+    answers = _answers(client, requests, fresh, timeout_s, _what(Sentence("the read"), paths))
     return tuple(node(path, *answer) if answer else None for (path, _), answer in zip(paths, answers, strict=True))
 
 
@@ -118,7 +127,7 @@ def read_names(
 ) -> tuple[tuple[str, ...] | None, ...]:
     """Return the names of the children at pairs of (our path, the servers' path)."""
     requests = [GetChildren(full, None) for _, full in paths]
-    answers = _answers(client, requests, fresh, timeout_s, _what("listing", paths))
+    answers = _answers(client, requests, fresh, timeout_s, _what(Sentence("the listing"), paths))
     return tuple(None if answer is None else tuple(sorted(answer)) for answer in answers)
 
 
@@ -131,6 +140,8 @@ def _answers(client: Client, requests: list[Any], fresh: bool, timeout_s: float,
 
 def _what(verb: str, paths: Sequence[tuple[str, str]]) -> str:
     if not paths:
-        return f"the {verb} of nothing"
-    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return f"the {verb} of {paths[0][0]}{more}"
+        return Sentence("%(verb)s of nothing", verb=verb)
+    values = {"verb": verb, "path": paths[0][0], "count": len(paths) - 1}
+    if len(paths) > 1:
+        return Sentence("%(verb)s of %(path)s and %(count)s more", **values)
+    return Sentence("%(verb)s of %(path)s", **values)

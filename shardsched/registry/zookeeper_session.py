@@ -19,6 +19,7 @@ from shardsched.errors import RegistryError, RegistryUnavailableError
 from shardsched.registry.base import SessionState
 from shardsched.registry.callback import CallbackThread, Listener
 from shardsched.registry.zookeeper_read import session_name
+from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +105,7 @@ class Session:
         client = self._make_client(self._on_state)
         with self._changed:
             if self._closed or self._standing is not None:
-                raise RegistryUnavailableError("this registry was opened or closed before; make a new one")
+                raise RegistryUnavailableError(Sentence("this registry was opened or closed before; make a new one"))
             self._standing = Standing(client, SessionState.SUSPENDED, (0, b""))
         try:
             self._connect(client, timeout_s)
@@ -123,10 +124,14 @@ class Session:
             if client.wait_until_connected(LOOK_S):
                 return
             if self._closed:
-                raise RegistryUnavailableError("the registry was closed while it was opened")
-        reason = f" ({client.last_error})" if client.last_error else ""
+                raise RegistryUnavailableError(Sentence("the registry was closed while it was opened"))
+        values = {"seconds": timeout_s, "error": Foreign(client.last_error)}
         raise RegistryUnavailableError(
-            f"no ZooKeeper server answered within {timeout_s:g} s{reason}; check the servers and the URL"
+            Sentence(
+                "no ZooKeeper server answered within %(seconds)g s (%(error)s); check the servers and the URL", **values
+            )
+            if client.last_error
+            else Sentence("no ZooKeeper server answered within %(seconds)g s; check the servers and the URL", **values)
         )
 
     def standing(self) -> Standing:
@@ -137,7 +142,7 @@ class Session:
         """
         standing = self._standing
         if standing is None:
-            raise RegistryUnavailableError("the registry is not open; open it first")
+            raise RegistryUnavailableError(Sentence("the registry is not open; open it first"))
         return standing
 
     def connected_client(self, timeout_s: float) -> Client:
@@ -150,7 +155,7 @@ class Session:
             self._changed.wait_for(self._is_decided, timeout_s)
             standing = self.standing()
             if self._closed or standing.state is not SessionState.CONNECTED:
-                raise RegistryUnavailableError("there is no connection to ZooKeeper at present; try again")
+                raise RegistryUnavailableError(Sentence("there is no connection to ZooKeeper at present; try again"))
             return standing.client
 
     def _is_decided(self) -> bool:

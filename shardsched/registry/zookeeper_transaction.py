@@ -18,6 +18,7 @@ from shardsched.registry.base import (
 )
 from shardsched.registry.tree import check_operations
 from shardsched.registry.zookeeper_error import BYSTANDERS, REFUSALS, fail, translate
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +47,13 @@ def check(operations: Sequence[Operation], chroot: Chroot) -> None:
     total = sum(sizes) + len(operations) * (OPERATION_BYTES + len(chroot.root.encode()))
     if total > MAX_FRAME_BYTES:
         raise ValueTooLargeError(
-            f"a transaction of {len(operations)} operations makes a request of {total} bytes; at most "
-            f"{MAX_FRAME_BYTES} can be sent to ZooKeeper: split it"
+            Sentence(
+                "a transaction of %(count)s operations makes a request of %(total)s bytes; at most "
+                "%(max_frame_bytes)s can be sent to ZooKeeper: split it",
+                count=len(operations),
+                total=total,
+                max_frame_bytes=MAX_FRAME_BYTES,
+            )
         )
 
 
@@ -82,7 +88,9 @@ def outcome(operations: Sequence[Operation], results: Sequence[Any]) -> Outcome:
     if culprit is not None:
         return _refused(operations, *culprit)
     if len(results) != len(operations) or any(isinstance(result, Exception) for result in results):
-        raise RegistryUnavailableError("ZooKeeper's answer to a transaction is incomplete; read before repeating")
+        raise RegistryUnavailableError(
+            Sentence("ZooKeeper's answer to a transaction is incomplete; read before repeating")
+        )
     return Committed(tuple(map(_version, operations, results)))
 
 
@@ -90,7 +98,8 @@ def _refused(operations: Sequence[Operation], index: int, error: Exception) -> O
     operation = operations[index]
     reason = next((ours for theirs, ours in REFUSALS.items() if isinstance(error, theirs)), None)
     if reason is None:
-        fail(error, f"the {type(operation).__name__.lower()} of {operation.path}")
+        name = type(operation).__name__.lower()
+        fail(error, Sentence("the %(operation)s of %(path)s", operation=name, path=operation.path))
     return Refused(index, operation, reason)
 
 

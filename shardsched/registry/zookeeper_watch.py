@@ -28,6 +28,7 @@ from shardsched.registry.zookeeper_error import translate
 from shardsched.registry.zookeeper_link import ANY_WATCHES, DATA_WATCHES
 from shardsched.registry.zookeeper_path import child
 from shardsched.registry.zookeeper_read import MAX_IN_FLIGHT, node
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from shardsched.registry.base import Node
@@ -244,7 +245,7 @@ class Watch:
             return
         client = self._client
         self._forget()
-        ours = translate(error, f"the watch of {self.prefix}")
+        ours = translate(error, Sentence("the watch of %(path)s", path=self.prefix))
         if client is not None and not isinstance(ours, RegistryUnavailableError | SessionLostError):
             logger.error("a watch failed: %s", ours, extra={"event": Event.REGISTRY_STUCK})
             client.reset()
