@@ -209,7 +209,9 @@ def create_token(name: str, role: Role, days: int = DEFAULT_DAYS, scope: str = "
         if who.token.scope != scope:
             raise ForbiddenError("scope")
         if context().clock.now() + timedelta(days=days) > who.token.expires_at:
-            raise AccountError("a token ends no later than the one it is made with; give fewer days", field="days")
+            raise AccountError(
+                Sentence("a token ends no later than the one it is made with; give fewer days"), field="days"
+            )
     with audited("token.create", "token", name) as deed:
         secret, token = context().people.tokens.create(who.user, name, role, days=days, scope=scope)
         deed.after = token_document(token)

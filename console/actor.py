@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from shardsched.people.web_session import WebSession
 
 
+_ROLES = {"viewer": Sentence("viewer"), "operator": Sentence("operator"), "admin": Sentence("admin")}
+
+
 class ForbiddenError(ShardschedError):
     """Raised when somebody asks for what they may not do.
 
@@ -27,7 +30,7 @@ class ForbiddenError(ShardschedError):
         super().__init__(
             Sentence("the token's scope does not have this")
             if code == "scope"
-            else Sentence("this needs the %(role)s role", role=needed)
+            else Sentence("this needs the %(role)s role", role=_ROLES.get(str(needed), needed))
         )
         self.code = code
         self.needed = needed

@@ -101,7 +101,7 @@ def running(rows: Sequence[Row], name: str) -> list[Running]:
 
 
 def reason_text(one: ExecutorStatus) -> str:
-    """Return why an executor takes no items, empty where nothing keeps it from that."""
+    """Return why an executor takes no items, to be said; empty where nothing keeps it from that."""
     mark = one.drain
     if mark is None:
         return one.reason or ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from console.label import PASSWORD_FAULTS
+from console.sentence_text import said
 from console.text import gettext as _
 from shardsched.people.user import NAME_RULE
 
@@ -27,7 +28,7 @@ def _fault_text(error: AccountError) -> str:
         return str(PASSWORD_FAULTS[error.code])
     if error.field == "name" and NAME_RULE in str(error):
         return _("2 to 64 letters, digits and any of . _ - @ +, beginning with a letter or digit.")
-    return texts.get(error.code, str(error))
+    return texts.get(error.code, said(error))
 
 
 def local_address(given: str | None) -> str:

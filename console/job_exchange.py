@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from console import job_revision
 from console.context import actor, context
+from console.sentence_text import said
 from console.trail import audited
 from shardsched.errors import ConfigurationError, NotFoundError, RegistryError
 from shardsched.jobfile import (
@@ -108,8 +109,8 @@ def step_document(step: Step) -> dict[str, Any]:
     """Return a step as JSON."""
     return {
         "name": step.name,
-        "place": step.place,
+        "place": said(step.place),
         "action": str(step.action),
-        "reason": step.reason,
+        "reason": said(step.reason),
         "changes": [{"setting": one.setting, "old": one.old, "new": one.new} for one in step.changes],
     }

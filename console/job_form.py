@@ -20,6 +20,7 @@ from console.job_task_form import (
     task_values,
     whole_of,
 )
+from console.sentence_text import said
 from console.text import gettext as _
 from shardsched.core.item import format_item_params, format_items, parse_item_params, parse_items
 from shardsched.core.setting import PUBLIC_NAMES, new_job, public_settings
@@ -62,7 +63,7 @@ def read_form(form: MultiDict[str, str]) -> tuple[dict[str, Any], dict[str, str]
         except FormFault as fault:
             faults[name] = str(fault)
         except ItemParameterError as error:
-            faults[name] = str(error)
+            faults[name] = said(error)
         return empty
 
     settings: dict[str, Any] = {name: form.get(name, "").replace("\r\n", "\n") for name in ("param", "description")}
@@ -88,7 +89,7 @@ def _item_params(form: MultiDict[str, str], faults: dict[str, str]) -> dict[int,
         try:
             return parse_item_params(form["item_params_text"].strip())
         except ItemParameterError as error:
-            faults["item_params"] = str(error)
+            faults["item_params"] = said(error)
             return {}
     params: dict[int, str] = {}
     for item, value in zip(form.getlist("param_item"), form.getlist("param_value"), strict=False):
@@ -240,7 +241,7 @@ def settings_faults(name: str, settings: Mapping[str, Any], now: datetime) -> di
             field = fault_field(error, str(left.get("handler", "")))
             if field in faults:
                 break
-            faults[field] = str(error)
+            faults[field] = said(error)
             if field == "name":
                 checked = "x"
             elif not _leave_out(left, error):

@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from console.sentence_text import said
 from shardsched.core.fire import Cause, ItemState
 from shardsched.core.reason import JobState
 from shardsched.core.task import is_builtin
@@ -193,7 +194,7 @@ def item_code(item: ItemStatus, config: JobConfig | None) -> str:
 def item_words(code: str, item: ItemStatus) -> str:
     """Return who has an item, or why nobody does, for people who point at it."""
     holder = item.marker.executor if item.marker is not None else item.owner
-    return " · ".join(filter(None, (code, holder, item.reason)))
+    return " · ".join(filter(None, (code, holder, said(item.reason or ""))))
 
 
 def make_row(job: JobStatus, shown_key: int = 0) -> Row:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from console.context import actor_or_none, context
 from console.job_list import CODE, item_words
 from console.label import state_look
+from console.sentence_text import said
 from console.text import gettext as _
 from console.view import why_not
 from shardsched.core.item import format_items
@@ -76,9 +77,9 @@ def whys_of(job: JobStatus, away: str) -> Whys:
 
 def _run_fault(job: JobStatus) -> str:
     if job.state is JobState.HELD:
-        return _("It is held: %(reason)s", reason=job.reason or "")
+        return _("It is held: %(reason)s", reason=said(job.reason or ""))
     if not job.owners:
-        return _("Nobody would run it: %(reason)s", reason=job.reasons[-1] if job.reasons else "")
+        return _("Nobody would run it: %(reason)s", reason=said(job.reasons[-1] if job.reasons else ""))
     return ""
 
 

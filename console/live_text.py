@@ -14,6 +14,7 @@ from flask import current_app
 from console.context import context
 from console.cron_text import cron_words
 from console.locale import locale
+from console.sentence_text import said
 from shardsched.admin.live_value import change_text, changed_jobs
 from shardsched.errors import HistoryUnavailableError
 from shardsched.history.figure import Ranked
@@ -26,11 +27,16 @@ RATES_SINCE = timedelta(hours=24)
 
 
 def live_text(picture: Picture, version: str | None) -> str:
-    """Return what changed since a picture as JSON, with the schedules of those jobs in words."""
-    crons = {job.status.entry.config.cron for job in changed_jobs(picture, version) if job.status.entry.config}
+    """Return what changed since a picture as JSON, with what is said in English there in the reader's language."""
+    jobs = changed_jobs(picture, version)
     language = str(locale())
+    crons = {job.status.entry.config.cron for job in jobs if job.status.entry.config}
     words = {cron: text for cron in crons if (text := _words(cron, language))}
-    return f'{change_text(picture, version)[:-1]},"words":{json.dumps(words, ensure_ascii=False)}}}'
+    # Sentences that are equal as English texts were made of the same template and values.
+    reasons = {text for text in (picture.fault, *(job.status.reason for job in jobs)) if text}
+    told = {str(text): own for text in reasons if (own := said(text)) != text}
+    more = json.dumps({"words": words, "said": told}, ensure_ascii=False)
+    return f"{change_text(picture, version)[:-1]},{more[1:]}"
 
 
 def schedule_words(cron: str) -> str | None:

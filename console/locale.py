@@ -38,9 +38,10 @@ def init_locale(app: Flask) -> None:
 
 
 def language() -> str:
-    """Return the code of the language: of the profile, else of the cookie, else of the browser."""
+    """Return the code of the language: as a program with a token asks, else as in the profile, cookie or browser."""
     who = actor_or_none()
-    for wanted in (who.user.language if who else "", request.cookies.get(LANGUAGE_COOKIE, "")):
+    is_program = who is not None and who.token is not None and bool(request.accept_languages)
+    for wanted in ("" if who is None or is_program else who.user.language, request.cookies.get(LANGUAGE_COOKIE, "")):
         if wanted in LANGUAGES:
             return wanted
     found = request.accept_languages.best_match(["en", "zh-Hans", "zh-CN", "zh-SG", "zh"], default="en")

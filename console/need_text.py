@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from console.piece import away
+from console.sentence_text import said
 from console.text import filled
 from console.text import lazy_gettext as _l
 
@@ -69,5 +70,5 @@ def need_words(need: Need) -> Words:
         "jobs": round(need.number),
     }
     advice = str(_CURES.get(need.code, ""))
-    said = need.detail if need.code in _SAID else ""
-    return Words(what=filled(str(_WHAT[need.code]), values), cure=said or advice)
+    told = need.detail if need.code in _SAID else ""
+    return Words(what=filled(str(_WHAT[need.code]), values), cure=said(told) or advice)

@@ -16,9 +16,11 @@ from werkzeug.http import HTTP_STATUS_CODES
 
 from console.actor import ForbiddenError
 from console.context import actor_or_none
+from console.field_fault import fault_text
 from console.guard import SAFE_METHODS, is_program
 from console.job_form import fault_setting
 from console.label import problem_hint, problem_title
+from console.sentence_text import said
 from console.text import gettext
 from console.trail import note_refusal
 from shardsched.errors import (
@@ -39,6 +41,7 @@ from shardsched.errors import (
     ValueTooLargeError,
 )
 from shardsched.people.error import AccountConflictError
+from shardsched.sentence import sentence_of
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -100,7 +103,7 @@ class Problem:
             "type": f"/problems/{self.code}",
             "title": problem_title(self.code) or HTTP_STATUS_CODES.get(self.status, ""),
             "status": self.status,
-            "detail": self.detail,
+            "detail": said(self.detail),
             "code": self.code,
             "request_id": g.get("request_id", ""),
         }
@@ -124,12 +127,12 @@ def problem_of(error: ShardschedError) -> Problem:
         status = 412 if error.code == "stale" else status
     name = _field_at_fault(error)
     faults = (
-        [{"pointer": f"{g.get('fault_base', '')}/{name}", "code": getattr(error, "code", code), "detail": str(error)}]
+        [{"pointer": f"{g.get('fault_base', '')}/{name}", "code": getattr(error, "code", code), "detail": said(error)}]
         if name
         else []
     )
     headers = {"Retry-After": str(_RETRY_AFTER_S)} if status == 503 else {}
-    return Problem(status=status, code=code, detail=str(error), errors=faults, headers=headers)
+    return Problem(status=status, code=code, detail=sentence_of(error), errors=faults, headers=headers)
 
 
 def _field_at_fault(error: ShardschedError) -> str | None:
@@ -197,7 +200,7 @@ def _faults(messages: Any, pointer: str = "") -> Any:
         for message in messages:
             yield from _faults(message, pointer)
     else:
-        yield {"pointer": pointer or "/", "code": "invalid", "detail": str(messages)}
+        yield {"pointer": pointer or "/", "code": "invalid", "detail": fault_text(str(messages))}
 
 
 def _on_unexpected(error: Exception) -> ResponseReturnValue:

@@ -16,6 +16,7 @@ from console.context import actor_or_none, context
 from console.diff import diff_lines, value_text
 from console.navigation import ADMINISTRATION, PAGES, visible
 from console.script_text import script_texts
+from console.sentence_text import said, said_html
 from console.text import gettext, ngettext, template_gettext
 from shardsched.people.role import Role
 
@@ -67,6 +68,8 @@ def init_views(app: Flask) -> None:
         clock=locale.time_text,
         json_block=json_block,
         json_text=json_text,
+        said=said_html,
+        said_text=said,
         span=locale.span_text,
     )
     app.jinja_env.filters["epoch"] = lambda at: round(at.timestamp())

@@ -52,7 +52,7 @@ class Foreign(str):
 
 
 def recalled(text: str, *known: Sentence) -> str:
-    """Return a text that was stored as the sentence that it is, as it is if it is none of those that are known.
+    """Return a text that was stored as the sentence that it is, as one of others if it is none that is known.
 
     Args:
         text: The text, as it was stored by whoever made the sentence.
@@ -64,7 +64,7 @@ def recalled(text: str, *known: Sentence) -> str:
         match = re.fullmatch(pattern, text, re.DOTALL)
         if match:
             return Sentence(one.template, **match.groupdict())
-    return text
+    return Foreign(text)
 
 
 def sentence_of(error: BaseException) -> str:

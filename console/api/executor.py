@@ -11,6 +11,7 @@ from console import executor_action, executor_view
 from console.api.base import idempotent, resource
 from console.context import context
 from console.role import role
+from console.sentence_text import said
 
 if TYPE_CHECKING:
     from shardsched.admin.executor_status import ExecutorStatus
@@ -181,4 +182,5 @@ def _document(one: ExecutorStatus) -> dict[str, Any]:
         for name in ("host", "pid", "started_at", "version", "slots")
     }
     of_status = {name: getattr(one, name) for name in ("name", "state", "reason", "is_leader", "items", "running")}
+    of_status["reason"] = said(one.reason) if one.reason else None
     return of_status | of_record | {"labels": dict(record.labels) if record else {}, "last_load": one.load}

@@ -26,6 +26,7 @@ from console.job_form import unmasked
 from console.job_list import Wanted, wanted_rows
 from console.job_revision import shown_settings, tag_of
 from console.role import role
+from console.sentence_text import said
 from shardsched.core.setting import merged_settings, public_settings
 from shardsched.errors import ConflictError, CorruptNodeError
 from shardsched.sentence import Sentence
@@ -150,7 +151,7 @@ def _state(status: JobStatus) -> dict[str, Any]:
     return {
         "name": status.entry.name,
         "state": str(status.state),
-        "reasons": status.reasons,
+        "reasons": [said(reason) for reason in status.reasons],
         "settings": shown_settings(config) if config else None,
         "next_fire": status.next_fire,
     }
@@ -161,7 +162,7 @@ def _summary(row: Row, rates: Mapping[str, float]) -> dict[str, Any]:
     return {
         "name": row.name,
         "state": str(row.status.state),
-        "reasons": row.status.reasons,
+        "reasons": [said(reason) for reason in row.status.reasons],
         "kind": row.kind,
         "handler": config.handler if config else None,
         "cron": config.cron if config else None,

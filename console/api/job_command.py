@@ -27,7 +27,9 @@ from console.job_list import item_code
 from console.job_revision import restorable, tag_of
 from console.page_number import MAX_ID
 from console.role import role
+from console.sentence_text import said
 from shardsched.errors import ItemParameterError, JobNotFoundError, NotFoundError
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from shardsched.admin import JobChange
@@ -226,7 +228,7 @@ def _switched(name: str, item: int, *, is_enabled: bool) -> dict[str, Any]:
 
 
 def _no_item(name: str, item: int) -> NotFoundError:
-    return NotFoundError(f"job {name!r} has no item {item}")
+    return NotFoundError(Sentence("job %(job)r has no item %(item)s", job=name, item=item))
 
 
 def _item(one: ItemStatus, config: JobConfig | None) -> dict[str, Any]:
@@ -241,7 +243,7 @@ def _item(one: ItemStatus, config: JobConfig | None) -> dict[str, Any]:
         "executor": marker.executor if marker else cursor.executor if cursor else None,
         "run_id": marker.run if marker else cursor.run if cursor else None,
         "message": cursor.message if cursor else "",
-        "reason": one.reason,
+        "reason": said(one.reason) if one.reason else None,
     }
 
 

@@ -20,6 +20,7 @@ from console.api.job_command_schema import (
 from console.context import actor
 from console.job_list import Wanted
 from console.role import role
+from console.sentence_text import said
 from console.text import gettext as _
 from shardsched.people.role import Role
 
@@ -44,7 +45,7 @@ class Bulk(MethodView):
         else:
             results = list(job_bulk.act(action, names).results)
             job_action.refresh()
-        return {"dry_run": is_dry, "items": [one._asdict() for one in results]}
+        return {"dry_run": is_dry, "items": [one._asdict() | {"message": said(one.message)} for one in results]}
 
 
 @blueprint.route("/jobs:import")

@@ -68,6 +68,12 @@ class MapSchema(Schema):
     executors = fields.List(fields.Dict(), required=True, allow_none=True, metadata={"description": "If they changed"})
     removed = fields.List(fields.String(), required=True, metadata={"description": "Jobs that are gone"})
     jobs = fields.List(fields.Nested(MapJobSchema), required=True)
+    said = fields.Dict(
+        keys=fields.String(),
+        values=fields.String(),
+        required=True,
+        metadata={"description": "Each `reason`, and `fault`, in your language where that is not English"},
+    )
     words = fields.Dict(
         keys=fields.String(), values=fields.String(), required=True, metadata={"description": "Schedules in words"}
     )

@@ -19,6 +19,7 @@ from console.text import ngettext as _n
 from console.view import PAGE_SIZE, toast
 from shardsched.core.item import format_items, parse_items
 from shardsched.errors import HistoryError
+from shardsched.sentence import sentence_of
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
@@ -40,7 +41,7 @@ def index() -> ResponseReturnValue:
         after, top = args.get("after") or None, local_time(args.get("top", ""))
         found = list_runs(wanted_runs(args), after=after, top=top, limit=PAGE_SIZE)
     except HistoryError as error:
-        fault = str(error)
+        fault = sentence_of(error)
     values = {
         "found": found,
         "fault": fault,

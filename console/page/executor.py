@@ -14,7 +14,7 @@ from console.text import gettext as _
 from console.view import PAGE_SIZE, toast
 from shardsched.errors import ConfigurationError, HistoryError, RegistryUnavailableError
 from shardsched.history.filter import EventFilter
-from shardsched.sentence import Sentence
+from shardsched.sentence import Sentence, sentence_of
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
@@ -58,7 +58,7 @@ def show(name: str) -> ResponseReturnValue:
             EventFilter(executor=name), after=request.args.get("after") or None, limit=PAGE_SIZE
         )
     except HistoryError as error:
-        fault = str(error)
+        fault = sentence_of(error)
     owned = executor_view.owned(status, name)
     times, figures = executor_view.series(context().loads.reports(name))
     values = {

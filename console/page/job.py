@@ -18,7 +18,7 @@ from console.role import role
 from console.view import PAGE_SIZE
 from shardsched.core.task import BUILTIN_HANDLERS
 from shardsched.errors import HistoryError, JobNotFoundError, RegistryUnavailableError
-from shardsched.sentence import Sentence
+from shardsched.sentence import Sentence, sentence_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -119,7 +119,7 @@ def runs(name: str) -> ResponseReturnValue:
     try:
         grid, fault = last_runs_grid(name, items), ""
     except HistoryError as error:
-        grid, fault = None, str(error)
+        grid, fault = None, sentence_of(error)
     values = {"name": name, "grid": grid, "lines": grid_lines, "marks": grid_marks, "fault": fault}
     return part_or_seen("job/_runs.html", values)
 

@@ -11,11 +11,13 @@ from console.form import local_address
 from console.page.job import blueprint, seen_job
 from console.page_number import MAX_ID
 from console.role import role
+from console.sentence_text import said
 from console.text import gettext as _
 from console.text import ngettext as _n
 from console.view import toast
 from shardsched.core.item import format_items, parse_items
 from shardsched.errors import ConfigurationError, ConflictError
+from shardsched.sentence import sentence_of
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
@@ -51,10 +53,10 @@ def trigger(name: str) -> ResponseReturnValue:
         receipt = job_action.trigger(name, only=only, param=form.get("param", "") if has_param else None)
     except (ConfigurationError, ConflictError) as error:
         if not form.get("asked"):
-            toast(str(error), kind="failed")
+            toast(said(error), kind="failed")
             return _back(name)
         _sight, row = seen_job(name)
-        page = render_template("job/trigger.html", job=row.status, values=form, fault=str(error), view=job_view)
+        page = render_template("job/trigger.html", job=row.status, values=form, fault=sentence_of(error), view=job_view)
         return page, 409 if isinstance(error, ConflictError) else 422
     where = ", ".join(f"{format_items(mine)} → {executor}" for executor, mine in receipt.owners.items())
     text = _("%(name)s is triggered: %(where)s", name=name, where=where)
@@ -106,7 +108,7 @@ def reset(name: str) -> ResponseReturnValue:
     try:
         receipt = job_action.reset(name, only=parse_items(items) if items else None)
     except (ConfigurationError, ConflictError) as error:
-        toast(str(error), kind="failed")
+        toast(said(error), kind="failed")
         return _back(name)
     count = len(receipt.items)
     toast(

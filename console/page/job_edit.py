@@ -17,6 +17,7 @@ from console.job_revision import shown_settings, tag_of
 from console.locale import locale, zone_name
 from console.page.job import blueprint
 from console.role import role
+from console.sentence_text import said
 from console.text import gettext as _
 from console.view import toast
 from shardsched.core.job import JobConfig
@@ -64,7 +65,7 @@ def create() -> ResponseReturnValue:
         except JobExistsError:
             faults = {"name": _("There is a job of that name.")}
         except ConfigurationError as error:
-            faults = {job_form.fault_field(error, settings["handler"]): str(error)}
+            faults = {job_form.fault_field(error, settings["handler"]): said(error)}
         else:
             job_action.refresh()
             toast(_("%(name)s is made.", name=name))
@@ -114,7 +115,7 @@ def save(name: str) -> ResponseReturnValue:
     except StaleVersionError:
         return _merge_page(job_action.find(name).entry, settings)
     except ConfigurationError as error:
-        return _again(name, entry, {job_form.fault_field(error, settings["handler"]): str(error)}), 422
+        return _again(name, entry, {job_form.fault_field(error, settings["handler"]): said(error)}), 422
     job_action.refresh()
     toast(_("%(name)s is changed: %(settings)s", name=name, settings=", ".join(sorted(changes))))
     return redirect(url_for("job.show", name=name))
@@ -135,7 +136,7 @@ def preview() -> ResponseReturnValue:
         shown = JobConfig(name="-", uid="-", handler="-", cron=cron, timezone=timezone, pause=pause, armed_at=now)
         fires = job_view.next_fires(shown)
     except ConfigurationError as error:
-        fault = str(error)
+        fault = said(error)
         is_zone_fault = isinstance(error, CronExpressionError) and error.field == "timezone"
     return render_template(
         "job/_preview.html",

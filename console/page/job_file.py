@@ -15,6 +15,7 @@ from console.text import ngettext as _n
 from console.view import toast
 from shardsched.errors import ConfigurationError, ConflictError
 from shardsched.jobfile import WRITING
+from shardsched.sentence import sentence_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -65,7 +66,7 @@ def import_jobs() -> ResponseReturnValue:
             return _page(values, plan=plan, steps=plan.steps, unhosted=unhosted)
         steps = job_exchange.carry_out(plan)
     except (ConfigurationError, ConflictError) as error:
-        return _page(values, fault=str(error)), 422
+        return _page(values, fault=sentence_of(error)), 422
     job_action.refresh()
     written = sum(step.action in WRITING for step in steps)
     toast(_n("%(num)s job is written.", "%(num)s jobs are written.", written), kind="done" if written else "warning")

@@ -12,6 +12,7 @@ from console.job_revision import restorable, shown_settings, tag_of
 from console.page.job import blueprint
 from console.page_number import MAX_ID
 from console.role import role
+from console.sentence_text import said
 from console.text import gettext as _
 from console.view import PAGE_SIZE, toast
 from shardsched.errors import ConfigurationError, JobNotFoundError, StaleVersionError
@@ -89,7 +90,7 @@ def restore(name: str, number: int) -> ResponseReturnValue:
         toast(_("%(name)s was changed meanwhile; this is how it differs now.", name=name), kind="failed")
         return redirect(here)
     except ConfigurationError as error:
-        toast(_("It cannot be restored: %(fault)s", fault=error), kind="failed")
+        toast(_("It cannot be restored: %(fault)s", fault=said(error)), kind="failed")
         return redirect(here)
     job_action.refresh()
     text = _("%(name)s is again as in revision %(number)s.", name=name, number=number)

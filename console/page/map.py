@@ -19,6 +19,7 @@ from console.text import ngettext
 from console.view import PAGE_SIZE, toast
 from shardsched.core.sight import ItemSight
 from shardsched.errors import HistoryUnavailableError
+from shardsched.sentence import sentence_of
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
@@ -120,7 +121,7 @@ def _last_runs(cell: Cell) -> tuple[tuple[RunRow, ...], str]:
     try:
         found = context().history.last_runs(cell.job.status.entry.name, [cell.item], LAST_RUNS)
     except HistoryUnavailableError as error:
-        return (), str(error)
+        return (), sentence_of(error)
     return found.get(cell.item, ()), ""
 
 

@@ -17,6 +17,7 @@ from console.statistics_view import RANGES, USUAL
 from console.table_text import cell_text
 from shardsched.errors import HistoryError
 from shardsched.history.figure import Metric, Ranked, Ranking
+from shardsched.sentence import sentence_of
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
@@ -38,7 +39,7 @@ def index() -> ResponseReturnValue:
         job = request.args.get("job", "").strip() or None
         values = context().lately.get(("statistics", _chosen(), _of(), job), lambda: _figures(job)) | {"fault": ""}
     except HistoryError as error:
-        values["fault"] = str(error)
+        values["fault"] = sentence_of(error)
     values |= {"chosen": _chosen(), "of": _of(), "rankings_text": RANKINGS}
     return page_or_part("statistics/index.html", "statistics/_part.html", values, lambda: {"ranges": RANGES})
 

@@ -11,6 +11,7 @@ from console.context import actor, context
 from console.form import faults_of
 from console.page_number import MAX_ID, Pager, page_number
 from console.role import role
+from console.sentence_text import said
 from console.text import gettext as _
 from console.view import PAGE_SIZE, toast
 from shardsched.people.error import AccountConflictError, AccountError
@@ -65,7 +66,7 @@ def edit(user_id: int) -> ResponseReturnValue:
         chosen = account.parse_role(form.get("role", user.role))
         account.change_user(user_id, role=chosen, password=form.get("password"), expected_version=version)
     except (AccountError, ValueError) as error:
-        return _edit_page(user, faults_of(error) if isinstance(error, AccountError) else {"role": str(error)}), 422
+        return _edit_page(user, faults_of(error) if isinstance(error, AccountError) else {"role": said(error)}), 422
     except AccountConflictError as error:
         return _edit_page(account.find_user(user_id), {"role": _conflict_text(error)}), 409
     toast(_("%(name)s is changed, and signed out everywhere.", name=user.name))

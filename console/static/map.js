@@ -33,6 +33,7 @@ function take(doc, isLate) {
   for (const name of doc.removed) { count(fleet.jobs.get(name), -1); isNewList = fleet.jobs.delete(name) || isNewList; }
   for (const job of doc.jobs) {
     const old = fleet.jobs.get(job.name);
+    job.reason = doc.said[job.reason] || job.reason;
     if (old) count(old, -1); else isNewList = true;
     job.counts = letters(job.items);
     job.problem = job.state === "held" || job.state === "unowned" || Object.keys(job.counts).some((letter) => texts.sights[letter].problem);
@@ -42,7 +43,7 @@ function take(doc, isLate) {
   }
   if (isNewList) fleet.names = [...fleet.jobs.keys()];
   away.hidden = !doc.fault;
-  away.textContent = doc.fault ? `${fill(texts.away, { time: doc.at ? clock.format(new Date(doc.at)) : "–" })} ${doc.fault}` : "";
+  away.textContent = doc.fault ? `${fill(texts.away, { time: doc.at ? clock.format(new Date(doc.at)) : "–" })} ${doc.said[doc.fault] || doc.fault}` : "";
   const why = root.dataset.why || (doc.fault ? texts.away_short : "");
   if (why !== view.why) { view.why = why; for (const row of view.pool) row.job = null; }
   legend();

@@ -1,8 +1,8 @@
 """Keeps the catalogues of translations up to date.
 
-``python -m console.tools.translate`` takes the texts from code and templates, writes those that are new into
-``translations/*/LC_MESSAGES/messages.po`` (empty, to be translated by a person), drops those that are gone, and
-compiles the catalogues. A test fails while a text is missing or not translated.
+``python -m console.tools.translate`` takes the texts from code and templates, and the sentences of the scheduler,
+writes those that are new into ``translations/*/LC_MESSAGES/messages.po`` (empty, to be translated by a person), drops
+those that are gone, and compiles the catalogues. A test fails while a text is missing or not translated.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+import shardsched
+
 CONSOLE = Path(__file__).resolve().parents[1]
+SCHEDULER = Path(shardsched.__file__).parent
 TRANSLATIONS = CONSOLE / "translations"
 _METHODS = [("templates/**.html", "jinja2"), ("**.py", "python")]
-_KEYWORDS = DEFAULT_KEYWORDS | {"_l": None, "_n": (1, 2), "lazy_gettext": None}
+_SENTENCES = {"Sentence": None}
+_KEYWORDS = DEFAULT_KEYWORDS | {"_l": None, "_n": (1, 2), "lazy_gettext": None} | _SENTENCES
 _NOISE = ('"Project-', '"Report-', '"POT-', '"PO-', '"Last-', '"Language-Team', '"Generated-')
 """Lines of the header that say nothing, or another thing at each run."""
 _ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
@@ -27,13 +31,15 @@ _HEADER = "# The console's texts. Run python -m console.tools.translate after te
 
 
 def extracted() -> Catalog:
-    """Return all texts of code and templates."""
+    """Return all texts of code and templates, and all sentences of the scheduler."""
     catalog = Catalog(charset="utf-8", header_comment=_HEADER)
-    for name, _line, message, _comments, context in extract_from_dir(
-        CONSOLE, method_map=_METHODS, keywords=_KEYWORDS, comment_tags=()
-    ):
-        if not name.startswith("tools"):
-            catalog.add(message, None, [(name.replace("\\", "/"), 0)], context=context)
+    for folder, methods, keywords in ((SCHEDULER, _METHODS[1:], _SENTENCES), (CONSOLE, _METHODS, _KEYWORDS)):
+        for name, _line, message, _comments, context in extract_from_dir(
+            folder, method_map=methods, keywords=keywords, comment_tags=()
+        ):
+            place = Path(folder.name, name).as_posix() if folder is SCHEDULER else name.replace("\\", "/")
+            if not name.startswith("tools"):
+                catalog.add(message, None, [(place, 0)], context=context)
     return catalog
 
 

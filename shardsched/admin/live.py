@@ -22,7 +22,7 @@ from shardsched.clock import SYSTEM_CLOCK
 from shardsched.coordination.mirror import Mirror
 from shardsched.core.attention import AFTER_FIRE_S, Attention, listings, next_reading, readings
 from shardsched.errors import RegistryError, RegistryUnavailableError
-from shardsched.sentence import Sentence
+from shardsched.sentence import Sentence, sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,7 +131,7 @@ class LiveFleet:
         try:
             return self._look()
         except RegistryError as error:
-            self._tell(str(error))
+            self._tell(sentence_of(error))
             raise
 
     def _look(self) -> Picture:

@@ -113,9 +113,9 @@ class FieldReader:
         if high >= low:
             return list(range(low, high + 1, step))
         if not rule.wraps:
+            ranges = f"{low}-{rule.high},{rule.low}-{high}"
             reason = Sentence(
-                "the range runs backwards; write two ranges, %(ranges)s, or the smaller value first",
-                ranges=f"{low}-{rule.high},{rule.low}-{high}",
+                "the range runs backwards; write two ranges, %(ranges)s, or the smaller value first", ranges=ranges
             )
             raise self.refuse(item, reason)
         count = rule.high - rule.low + 1

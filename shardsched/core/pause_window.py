@@ -97,11 +97,11 @@ def parse_pause_window(text: str) -> PauseWindow:
 def _segment(text: str, segment: str) -> tuple[str, PauseWindow]:
     match = _TIMES.fullmatch(segment)
     if match:
-        return "time", PauseWindow(times=_times(text, segment, [int(part) for part in match.groups()]))
+        return Sentence("time"), PauseWindow(times=_times(text, segment, [int(part) for part in match.groups()]))
     match = _DATES.fullmatch(segment)
     if match:
-        return "dates", PauseWindow(dates=_dates(text, segment, match))
-    return "week days", PauseWindow(week_days=_week_days(text, segment))
+        return Sentence("dates"), PauseWindow(dates=_dates(text, segment, match))
+    return Sentence("week days"), PauseWindow(week_days=_week_days(text, segment))
 
 
 def _times(text: str, segment: str, numbers: list[int]) -> tuple[int, int]:

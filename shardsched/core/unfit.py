@@ -17,11 +17,8 @@ def adrift(drift_s: float, limit_s: float) -> Sentence:
         drift_s: How far it is ahead of the registry's, in seconds.
         limit_s: How far it may be off, in seconds.
     """
-    return Sentence(
-        "its clock is %(drift)s s off the registry's, more than %(limit)s s",
-        drift=f"{drift_s:+.0f}",
-        limit=f"{limit_s:.0f}",
-    )
+    drift, limit = f"{drift_s:+.0f}", f"{limit_s:.0f}"
+    return Sentence("its clock is %(drift)s s off the registry's, more than %(limit)s s", drift=drift, limit=limit)
 
 
 def recalled_unfit(text: str) -> str:

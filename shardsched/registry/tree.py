@@ -87,21 +87,20 @@ def check_operations(operations: Sequence[Operation]) -> None:
         if size > MAX_VALUE_BYTES:
             raise ValueTooLargeError(
                 Sentence(
-                    "the value of %(path)a has %(size)s bytes; at most %(max_value_bytes)s can be stored",
+                    "the value of %(path)a has %(size)s bytes; at most %(most)s can be stored",
                     path=operation.path,
                     size=size,
-                    max_value_bytes=MAX_VALUE_BYTES,
+                    most=MAX_VALUE_BYTES,
                 )
             )
         total += size + len(operation.path.encode(errors="surrogatepass"))
     if total > MAX_TRANSACTION_BYTES:
         raise ValueTooLargeError(
             Sentence(
-                "a transaction of %(count)s operations has %(total)s bytes; at most "
-                "%(max_transaction_bytes)s can be sent: split it",
+                "a transaction of %(count)s operations has %(total)s bytes; at most %(most)s can be sent: split it",
                 count=len(operations),
                 total=total,
-                max_transaction_bytes=MAX_TRANSACTION_BYTES,
+                most=MAX_TRANSACTION_BYTES,
             )
         )
     for operation in operations:

@@ -49,10 +49,10 @@ def check(operations: Sequence[Operation], chroot: Chroot) -> None:
         raise ValueTooLargeError(
             Sentence(
                 "a transaction of %(count)s operations makes a request of %(total)s bytes; at most "
-                "%(max_frame_bytes)s can be sent to ZooKeeper: split it",
+                "%(most)s can be sent to ZooKeeper: split it",
                 count=len(operations),
                 total=total,
-                max_frame_bytes=MAX_FRAME_BYTES,
+                most=MAX_FRAME_BYTES,
             )
         )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CATALOGUES = catalogues()
-_PLACE = re.compile(r"%\((\w+)\)s")
+_PLACE = re.compile(r"%\(\w+\)\d*\w|%%")
 
 
 def test_languages_have_catalogues() -> None:

@@ -20,6 +20,7 @@ from shardsched.errors import (
     ItemParameterError,
     JobConfigError,
 )
+from shardsched.sentence import Sentence, sentence_of
 from tests.strategies import ANY_SPEED, job_configs
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -81,6 +82,7 @@ def test_check_job_bad_setting_is_refused(setting: str, value: Any) -> None:
         check_job(replace(CONFIG, **{setting: value}), NOW)
     assert len(str(caught.value)) < 300
     assert "\n" not in str(caught.value)
+    assert isinstance(sentence_of(caught.value), Sentence)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from shardsched.core.executor import DrainMark, ExecutorRecord, LeaderRecord
 from shardsched.core.job import JobConfig
 from shardsched.core.reason import JobState, judge, live_owners
 from shardsched.core.view import FleetView, JobEntry
+from shardsched.sentence import Sentence
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CONFIG = JobConfig(name="books", uid="u", handler="crawl", cron="0 * * * *", armed_at=NOW, items=3)
@@ -92,6 +93,7 @@ def test_judge_gives_state_and_weightiest_reason(job: JobEntry, members: FleetVi
     verdict = judge(job, members)
     assert verdict.state is state
     assert word in (verdict.reason or "")
+    assert all(isinstance(reason, Sentence) or reason == job.held for reason in verdict.reasons)
 
 
 def test_judge_paused_and_unowned_tells_both() -> None:
