@@ -125,17 +125,19 @@ function pitchOf(job) {
   const count = Math.max(1, job.items.length);
   return view.mixed && count < DENSE_FROM ? Math.max(view.pitch, Math.min(48, Math.floor((view.widest * view.pitch) / count))) : view.pitch;
 }
-function columns(pitch) {
-  const first = Math.max(0, Math.floor(box.scrollLeft / pitch) - 4);
-  return [first, Math.min(view.widest, first + Math.ceil(box.clientWidth / pitch) + 8)];
+function columns(pitch, left, width) {
+  const first = Math.max(0, Math.floor(left / pitch) - 4);
+  return [first, Math.min(view.widest, first + Math.ceil(width / pitch) + 8)];
 }
 function render() {
+  // Read once: what is read between changes has the browser lay the page out for each row.
+  const left = box.scrollLeft, width = box.clientWidth;
   const top = Math.max(0, Math.floor(box.scrollTop / ROW) - 3);
   const size = Math.min(view.shown.length, Math.ceil(box.clientHeight / ROW) + 7);
   while (view.pool.length < size) view.pool.push(newRow());
   while (view.pool.length > size) view.pool.pop().remove();
-  for (let row = top; row < Math.min(top + size, view.shown.length); row += 1) bind(view.pool[row % size], row);
-  headings(...columns(view.pitch));
+  for (let row = top; row < Math.min(top + size, view.shown.length); row += 1) bind(view.pool[row % size], row, left, width);
+  headings(...columns(view.pitch, left, width));
   frame.style.top = `${(100 * box.scrollTop) / Math.max(1, body.offsetHeight)}%`;
   frame.style.height = `${Math.min(100, (100 * (box.clientHeight - HEAD)) / Math.max(1, body.offsetHeight))}%`;
   if (!view.pool.some((row) => row.index === view.at.row)) return;
@@ -174,8 +176,8 @@ function newRow() {
   row.cells = [];
   return row;
 }
-function bind(row, index) {
-  const job = fleet.jobs.get(view.shown[index]), pitch = pitchOf(job), [first, last] = columns(pitch);
+function bind(row, index, left, width) {
+  const job = fleet.jobs.get(view.shown[index]), pitch = pitchOf(job), [first, last] = columns(pitch, left, width);
   if (row.index !== index) row.style.transform = `translateY(${index * ROW}px)`;
   const now = Date.now(), isRinging = [...job.moved.values()].some((until) => until > now);
   const key = `${index} ${first} ${last} ${view.owner} ${isRinging}`;
