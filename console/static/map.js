@@ -382,7 +382,7 @@ function keepSeen() {
   if (!version) return;
   const lean = [...jobs.values()].map(({ counts, moved, problem, ...job }) => job);
   try {
-    sessionStorage.setItem(KEPT, JSON.stringify({ version, jobs: lean, executors: [...executors.values()], words, full: true, removed: [] }));
+    sessionStorage.setItem(KEPT, JSON.stringify({ version, jobs: lean, executors: [...executors.values()], words, said: {}, full: true, removed: [] }));
   } catch { sessionStorage.removeItem(KEPT); }
 }
 let isKept = false;
