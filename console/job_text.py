@@ -8,6 +8,7 @@ from console.cron_text import cron_words
 from console.job_list import CODE, DISABLED, FAILING, HELD, UNOWNED
 from console.locale import locale, number_text, share_text
 from console.text import gettext as _
+from console.text import ngettext as _n
 from shardsched.core.item import format_items
 from shardsched.core.job import AfterMode, AfterOn, Misfire
 from shardsched.core.secret import shown_task
@@ -131,6 +132,6 @@ def guard_text(config: JobConfig) -> str:
     if config.warn_after_s is not None:
         parts.append(_("reported after %(span)s", span=seconds_text(config.warn_after_s)))
     if config.retries:
-        parts.append(_("up to %(count)s retries", count=config.retries))
+        parts.append(_n("up to %(num)s retry", "up to %(num)s retries", config.retries))
     parts.append(_("fails over") if config.failover else _("does not fail over"))
     return " · ".join(parts)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FOLDER = Path(os.environ.get("SHOTS", Path(tempfile.gettempdir()) / "console-shots"))
 LOOKS = (
     ("light", "en", 1440),
+    ("light", "en", 1280),
     ("dark", "zh_Hans", 1440),
     ("dark", "en", 1024),
     ("light", "zh_Hans", 390),
