@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from console import run_text
 from console.text import gettext as _
 from shardsched.core.item import format_items
 
@@ -59,6 +60,8 @@ class Series(NamedTuple):
     """What it is called."""
     unit: str
     """Of what."""
+    least: float
+    """What the axis reaches at least, so that a little is not drawn as much."""
     values: list[float]
     """Its values."""
 
@@ -130,12 +133,21 @@ def series(reports: Sequence[LoadReport]) -> tuple[list[int], list[Series]]:
     """Return times in seconds since 1970, and the figures at them."""
     times = [round(report.at.timestamp()) for report in reports]
     return times, [
-        Series("cpu", _("Processor"), "%", [round(report.cpu * 100, 1) for report in reports]),
-        Series("memory", _("Memory"), "MB", [report.memory_mb for report in reports]),
-        Series("running", _("Items running"), "", [float(report.running) for report in reports]),
-        Series("queued", _("Items waiting for a slot"), "", [float(report.queued) for report in reports]),
-        Series("drift", _("Clock drift"), "s", [report.drift_s for report in reports]),
+        Series("cpu", _("Processor"), "%", 5.0, [round(report.cpu * 100, 1) for report in reports]),
+        Series("memory", _("Memory"), "MB", 10.0, [report.memory_mb for report in reports]),
+        Series("running", _("Items running"), "", 2.0, [float(report.running) for report in reports]),
+        Series("queued", _("Items waiting for a slot"), "", 2.0, [float(report.queued) for report in reports]),
+        Series("drift", _("Clock drift"), "s", 0.1, [report.drift_s for report in reports]),
     ]
+
+
+def figure_text(figure: Series, value: float) -> str:
+    """Return a value of a figure with its unit."""
+    if figure.unit == "%":
+        return run_text.percent_text(value / 100)
+    if figure.unit == "MB":
+        return run_text.bytes_text(value * 1e6)
+    return run_text.offset_text(value) if figure.unit == "s" else run_text.number_text(value)
 
 
 def at(seconds: int) -> datetime:

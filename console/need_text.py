@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from console.piece import away
 from console.sentence_text import said
-from console.text import filled
+from console.text import filled, ngettext
 from console.text import lazy_gettext as _l
+from console.text import lazy_ngettext as _nl
 
 if TYPE_CHECKING:
     from console.need import Need
@@ -31,13 +32,13 @@ _WHAT: dict[str, Any] = {
     "executor-unreadable": _l("its record cannot be read"),
     "clock-drift": _l("its clock is off by %(seconds)s s"),
     "drained-long": _l("drained since %(since)s"),
-    "slots-short": _l("items that wait for a free slot: %(count)s"),
+    "slots-short": _nl("%(num)s item waits for a free slot", "%(num)s items wait for a free slot"),
     "held": _l("held: it does not fire"),
-    "unowned": _l("no owner for items %(items)s"),
-    "failing": _l("items %(items)s failed"),
-    "lost": _l("the runs of items %(items)s were lost"),
-    "missed": _l("items %(items)s missed their fire"),
-    "unreadable": _l("the records of items %(items)s cannot be read"),
+    "unowned": _nl("no owner for item %(items)s", "no owner for items %(items)s"),
+    "failing": _nl("item %(items)s failed", "items %(items)s failed"),
+    "lost": _nl("the run of item %(items)s was lost", "the runs of items %(items)s were lost"),
+    "missed": _nl("item %(items)s missed its fire", "items %(items)s missed their fire"),
+    "unreadable": _nl("the record of item %(items)s cannot be read", "the records of items %(items)s cannot be read"),
     "no-failover-target": _l("only one executor can run it"),
 }
 _CURES: dict[str, Any] = {
@@ -64,11 +65,16 @@ def need_words(need: Need) -> Words:
     """Return a need in words of the reader's language."""
     values = {
         "since": away(need.at) if need.at else "",
-        "items": need.items,
         "count": need.count,
         "seconds": f"{need.number:+.1f}",
         "jobs": round(need.number),
     }
     advice = str(_CURES.get(need.code, ""))
     told = need.detail if need.code in _SAID else ""
-    return Words(what=filled(str(_WHAT[need.code]), values), cure=said(told) or advice)
+    what = _WHAT[need.code]
+    if isinstance(what, tuple):
+        one, many = what
+        text = ngettext(one, many, need.count, items=need.items.replace(",", ", "))
+    else:
+        text = filled(str(what), values)
+    return Words(what=text, cure=said(told) or advice)

@@ -35,6 +35,12 @@ def seconds_text(seconds: float | None) -> str:
     return _("%(days)s d %(hours)s h", days=whole // 86_400, hours=whole % 86_400 // 3600)
 
 
+def offset_text(seconds: float) -> str:
+    """Return how far a clock is off, such as ``+0.02 s``; what rounds to nothing has no sign."""
+    shown = round(seconds, 2) or 0.0
+    return _("%(number)s s", number=locale.number_text(shown, "+0.00;-0.00" if shown else "0.00"))
+
+
 def bytes_text(count: float) -> str:
     """Return an amount of memory or disk, such as ``24.1 MB``."""
     power = min(int(math.log(count, 1000)), 4) if count >= 1 else 0

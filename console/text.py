@@ -61,3 +61,8 @@ def _catalogue() -> Any:
         return g.catalogue
     except RuntimeError:
         return flask_babel.get_translations()
+
+
+def lazy_ngettext(one: str, many: str) -> tuple[str, str]:
+    """Return what `ngettext` makes a text of when the number is known."""
+    return one, many

@@ -1,7 +1,8 @@
 // Lines over time, drawn by uPlot from JSON in the page. The table below each chart has the same figures.
 const dateLocale = document.documentElement.lang;
-const clock = new Intl.DateTimeFormat(dateLocale, { hour: "2-digit", minute: "2-digit", hour12: false });
-const day = new Intl.DateTimeFormat(dateLocale, { month: "2-digit", day: "2-digit" });
+const timeZone = document.body.dataset.zone; // of whoever looks, as the rest of the page
+const clock = new Intl.DateTimeFormat(dateLocale, { timeZone, hour: "2-digit", minute: "2-digit", hour12: false });
+const day = new Intl.DateTimeFormat(dateLocale, { timeZone, month: "2-digit", day: "2-digit" });
 const number = new Intl.NumberFormat(dateLocale, { notation: "compact", maximumFractionDigits: 2 });
 const drawn = new Map();
 
@@ -11,7 +12,7 @@ const inks = () => [token("--accent"), token("--bad"), token("--warn")];
 function draw(box) {
   const text = document.getElementById(box.dataset.chart)?.textContent;
   const before = drawn.get(box.dataset.chart);
-  const key = `${text}${document.documentElement.dataset.bsTheme}${box.clientWidth}`;
+  const key = `${text}${inks()}${token("--muted")}${box.clientWidth}`;
   if (!text || (before?.key === key && box.contains(before.plot.root))) return;
   const data = JSON.parse(text);
   before?.plot.destroy();
@@ -41,3 +42,4 @@ drawAll();
 document.addEventListener("htmx:after:swap", drawAll);
 addEventListener("resize", drawAll);
 new MutationObserver(drawAll).observe(document.documentElement, { attributes: true, attributeFilter: ["data-bs-theme"] });
+for (const media of ["print", "(forced-colors: active)"]) matchMedia(media).addEventListener("change", drawAll);

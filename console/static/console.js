@@ -89,6 +89,10 @@ let waiting = null;
 document.addEventListener("submit", (event) => {
   const { target: form, submitter } = event;
   if (submitter?.getAttribute("aria-disabled") === "true") return stop(event);
+  if (submitter?.dataset.first && !form.querySelector("input:checked")) {
+    toast({ text: submitter.dataset.first, kind: "warning" });
+    return stop(event);
+  }
   const text = submitter?.dataset.confirm || form.dataset.confirm;
   const dialog = $("#confirm");
   if (!text || !dialog || waiting?.agreed) { waiting = null; return; }

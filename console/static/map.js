@@ -14,7 +14,7 @@ const find = $("[name=q]"), problems = $("[name=problems]"), drawer = document.g
 const make = (tag, classes, parent) => parent.appendChild(Object.assign(document.createElement(tag), { className: classes }));
 const relative = new Intl.RelativeTimeFormat(root.dataset.language, { style: "short" });
 const percent = new Intl.NumberFormat(root.dataset.language, { style: "percent", maximumFractionDigits: 1 });
-const clock = new Intl.DateTimeFormat(root.dataset.language, { timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(root.dataset.language, { timeStyle: "medium", timeZone: document.body.dataset.zone });
 
 // What comes from the server.
 function apply(doc, isLate = false) {

@@ -1,29 +1,32 @@
 // The chart of the overview: runs per minute, from the server's roll-ups; also as a table.
 const chart = document.getElementById("chart"), table = document.getElementById("chart-table"), knob = document.getElementById("chart-switch");
-const words = chart.dataset, format = (options) => new Intl.DateTimeFormat(words.language, options);
+const words = chart.dataset, timeZone = document.body.dataset.zone;
+const format = (options, language = words.language) => new Intl.DateTimeFormat(language, { ...options, timeZone });
 const axis = words.range === "7d" ? format({ weekday: "short", hour: "2-digit", hour12: false }) : format({ hour: "2-digit", minute: "2-digit", hour12: false });
-const exact = format({ dateStyle: "short", timeStyle: "short", hour12: false });
+const exact = format({ dateStyle: "short", timeStyle: "short" }, "sv"); // 2026-12-01 14:02, as everywhere
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 let plot = null, data = [[], [], []];
 
 function draw() {
   plot?.destroy();
   chart.textContent = "";
-  const number = (_, value) => (value === null || value === undefined ? "–" : value.toFixed(words.range === "1h" ? 0 : 2));
+  // Where nothing is pointed at, the legend has the latest figures.
+  const shown = (series, index) => data[series]?.[index ?? data[0].length - 1];
+  const number = (_, value, series, index) => shown(series, index)?.toFixed(words.range === "1h" ? 0 : 2) ?? "–";
   const grid = { stroke: colour("--line"), width: 1 }, ticks = { show: false }, stroke = colour("--muted");
   plot = new window.uPlot({
     width: chart.clientWidth - 32,
     height: 200,
     cursor: { y: false },
     series: [
-      { label: words.time, value: (_, at) => (at ? exact.format(at * 1000) : "–") },
+      { label: words.time, value: (_, value, series, index) => { const at = shown(0, index); return at ? exact.format(at * 1000) : "–"; } },
       { label: words.ok, stroke: colour("--info"), fill: colour("--info-soft"), width: 1.5, value: number, points: { show: false } },
       { label: words.failed, stroke: colour("--bad"), width: 1.5, dash: [4, 2], value: number, points: { show: false } },
     ],
     scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } },
     axes: [
-      { stroke, grid, ticks, values: (_, moments) => moments.map((at) => axis.format(at * 1000)) },
-      { stroke, grid, ticks, size: 44 },
+      { stroke, grid, ticks, size: 32, values: (_, moments) => moments.map((at) => axis.format(at * 1000)) },
+      { stroke, grid, ticks, size: 44, incrs: words.range === "1h" ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5] : undefined },
     ],
   }, data, chart);
   if (!data[1].some(Boolean) && !data[2].some(Boolean)) {
@@ -69,4 +72,5 @@ knob.addEventListener("click", () => {
 });
 new ResizeObserver(() => plot?.setSize({ width: chart.clientWidth - 32, height: 200 })).observe(chart);
 new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+for (const media of ["print", "(forced-colors: active)"]) matchMedia(media).addEventListener("change", draw);
 addEventListener("load", look);

@@ -23,7 +23,7 @@ SCHEDULER = Path(shardsched.__file__).parent
 TRANSLATIONS = CONSOLE / "translations"
 _METHODS = [("templates/**.html", "jinja2"), ("**.py", "python")]
 _SENTENCES = {"Sentence": None}
-_KEYWORDS = DEFAULT_KEYWORDS | {"_l": None, "_n": (1, 2), "lazy_gettext": None} | _SENTENCES
+_KEYWORDS = DEFAULT_KEYWORDS | {"_l": None, "_n": (1, 2), "_nl": (1, 2), "lazy_gettext": None} | _SENTENCES
 _NOISE = ('"Project-', '"Report-', '"POT-', '"PO-', '"Last-', '"Language-Team', '"Generated-')
 """Lines of the header that say nothing, or another thing at each run."""
 _ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 AXE = Path(__file__).with_name("vendor") / "axe.min.js"
+_TOO_WIDE = """() => [...document.querySelectorAll("html, .table-box, .bar-title, .card-head, .btn, .badge")]
+  .filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => `${one.tagName}.${one.className} ${one.scrollWidth} > ${one.clientWidth}`)"""
 _SWITCHES = (
     "--no-sandbox",
     "--disable-gpu",
@@ -98,6 +101,10 @@ class Window:
             " 'best-practice']})).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 3).join(' ')}`)"
         )
         return [str(line) for line in result]
+
+    def too_wide(self) -> list[str]:
+        """Return what does not fit where it stands: the page itself, tables, buttons."""
+        return [str(line) for line in self.page.evaluate(_TOO_WIDE)]
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type not in {"error", "warning"}:

@@ -1,4 +1,4 @@
-"""A real fleet with something to see in it: three executors, one that was killed, and half a day of history."""
+"""A real fleet with something to see in it: three executors, one that was killed, and a past that is made up."""
 
 from __future__ import annotations
 
@@ -42,9 +42,20 @@ PASSWORD = "an otter paints seven bridges"  # noqa: S105 - of somebody who does 
 EXECUTORS = ("crawler-1", "crawler-2", "crawler-3")
 KILLED = "crawler-4"
 JOBS = Path(__file__).with_name("picture_jobs.py")
-PAST = timedelta(hours=12)
+PAST = timedelta(hours=4)
+PAST_RUNS = (110, 170)
+"""How many ended in a minute, about as many as do now."""
 PRESENT = timedelta(minutes=10)
 MIN_JOBS = 30
+CHANGES = (
+    ("li.wei", "job.pause", "job", "feeds-radio", "the station moves"),
+    ("li.wei", "job.update", "job", "report-daily", "an hour earlier"),
+    ("anna.schmidt", "executor.drain", "executor", "crawler-2", "kernel update"),
+    ("anna.schmidt", "executor.undrain", "executor", "crawler-2", ""),
+    ("li.wei", "job.trigger", "job", "clean-up", ""),
+    ("anna.schmidt", "job.disable", "job", "images-thumbnails", "broken pictures"),
+)
+"""What the audit log says people did before; made up, like the runs of the past."""
 _JOIN_S = 120.0
 
 
@@ -107,8 +118,10 @@ class PictureFleet:
         self._children.kill(KILLED)
 
     def failed_run(self) -> RunRow:
-        """Return a run of the present that failed."""
-        wanted = RunFilter(outcomes=frozenset({"failed"}), since=SYSTEM_CLOCK.now() - PRESENT, min_duration_s=0.5)
+        """Return a run of the present that failed, of a job whose output is kept."""
+        wanted = RunFilter(
+            job="feeds-podcasts", outcomes=frozenset({"failed"}), since=SYSTEM_CLOCK.now() - PRESENT, min_duration_s=0.5
+        )
         rows = eventually(lambda: self.history.runs(wanted, limit=1).rows, 120.0, 1.0)
         return rows[0]
 
@@ -119,6 +132,9 @@ class PictureFleet:
             self.people.users.create(name, role, Passwords().hash(PASSWORD + name))
             entry = AuditEntry(actor=user.name, action="user.create", kind="user", object=name, result=Result.DONE)
             self.people.audit.begin(replace(entry, after={"role": role.value}))
+        for actor, action, kind, name, reason in CHANGES:
+            done = AuditEntry(actor=actor, action=action, kind=kind, object=name, reason=reason, result=Result.DONE)
+            self.people.audit.begin(done)
         refused = AuditEntry(actor="", action="session.failed", kind="user", object="root", result=Result.REFUSED)
         self.people.audit.begin(refused)
         return user
@@ -139,22 +155,24 @@ class PictureFleet:
         return False
 
     def _remember(self) -> None:
-        """Tell history of half a day, so that statistics have something to show."""
+        """Tell history of some hours, so that statistics have something to show."""
         rng = random.Random(7)  # noqa: S311 - a past that is the same each time
         jobs = [config for name in self.admin.jobs.names() if (config := self.admin.jobs.entry(name).config)]
-        recorder = Recorder(
-            self._history_url,
-            self._folder / "spool",
-            namespace=NAMESPACE,
-            executor="past",
-            clock=SYSTEM_CLOCK,
-            rng=rng,
-        )
-        recorder.start()
-        for minute in range(int(PAST.total_seconds()) // 60):
-            for _ in range(rng.randint(3, 9)):
-                recorder.ended(_past_run(rng, rng.choice(jobs), minute))
-        recorder.close(60.0)
+        minutes = int(PAST.total_seconds()) // 60
+        for first in range(0, minutes, 60):  # a recorder keeps the runs of an hour in memory, not those of all
+            recorder = Recorder(
+                self._history_url,
+                self._folder / "spool",
+                namespace=NAMESPACE,
+                executor="past",
+                clock=SYSTEM_CLOCK,
+                rng=rng,
+            )
+            recorder.start()
+            for minute in range(first, min(first + 60, minutes)):
+                for _ in range(rng.randint(*PAST_RUNS)):
+                    recorder.ended(_past_run(rng, rng.choice(jobs), minute))
+            recorder.close(60.0)
 
 
 def _past_run(rng: random.Random, job: JobConfig, minute: int) -> RunRow:

@@ -1,7 +1,11 @@
-"""Pictures of every page, to be looked at by a person: ``python -m tests.console.shots [NAME...]``."""
+"""Pictures of every page, to be looked at by a person: ``python -m tests.console.shots [NAME...]``.
+
+They go into the folder ``SHOTS`` names, by default one for temporary files. What does not fit its place is printed.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -16,13 +20,14 @@ from shardsched.people.audit import AuditEntry, Result
 from shardsched.people.role import Role
 from tests.console.page import Window, chromium, served
 from tests.console.run_stage import HOSTILE, LONG, RTL, Stage
+from tests.console.shot_scenes import FAULTS, PAPER, SCENES, add_faults
 from tests.console.site import PASSWORD, Site
 from tests.console.troupe import Troupe
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-FOLDER = Path(tempfile.gettempdir()) / "console-shots"
+FOLDER = Path(os.environ.get("SHOTS", Path(tempfile.gettempdir()) / "console-shots"))
 PAGES = {
     "overview": "/overview",
     "map": "/map",
@@ -48,6 +53,14 @@ PAGES = {
     "executors": "/executors",
     "executor": "/executors/crawler-a",
     "statistics": "/statistics?range=1h",
+    "statistics-day": "/statistics?range=24h&of=executors",
+    "statistics-week": "/statistics?range=7d",
+    "statistics-month": "/statistics?range=30d",
+    "statistics-none": "/statistics?range=1h&job=nobody",
+    "audit-none": "/audit?actor=nobody",
+    "executors-none": "/executors?q=nobody",
+    "executions-failed": "/executions?outcome=bad&cause=manual",
+    **{f"fault-{status}": f"/fault/{status}" for status in FAULTS},
 }
 LOOKS = (
     ("light", "en", 1440),
@@ -180,8 +193,18 @@ def take(site: Site, browser: Browser, wanted: list[str]) -> None:
     admin = site.user("admin", "li.wei")
     with served(site.app) as address, Window.open(browser, address) as window:
         page = window.page
+
+        def shoot(name: str, *, is_whole: bool = True) -> None:
+            page.screenshot(path=FOLDER / f"{name}.png", full_page=is_whole)
+            for line in window.too_wide():
+                sys.stdout.write(f"{name}: {line}\n")
+
         page.goto("/login")
-        page.screenshot(path=FOLDER / "login.png")
+        shoot("login")
+        page.fill("[name=name]", "root")
+        page.fill("[name=password]", "wrong")
+        page.click("button.btn-primary")
+        shoot("login-refused")
         window.sign_in(admin.name, PASSWORD)
         for theme, language, width in LOOKS:
             site.people.users.update(admin.id, {"theme": theme, "language": language})
@@ -189,7 +212,20 @@ def take(site: Site, browser: Browser, wanted: list[str]) -> None:
             for name, path in PAGES.items():
                 if not wanted or name in wanted:
                     page.goto(path, wait_until="networkidle")
-                    page.screenshot(path=FOLDER / f"{name}-{theme}-{language}-{width}.png", full_page=name != "api")
+                    shoot(f"{name}-{theme}-{language}-{width}", is_whole=name != "api")
+            for name, act in SCENES.items():
+                if not wanted or name in wanted:
+                    act(page)
+                    shoot(f"{name}-{theme}-{language}-{width}", is_whole=False)
+        for name in PAPER:
+            if not wanted or f"paper-{name}" in wanted:
+                page.set_viewport_size({"width": 1024, "height": 900})
+                page.goto(PAGES[name], wait_until="networkidle")
+                page.emulate_media(media="print")
+                shoot(f"paper-{name}")
+                page.emulate_media(media="screen", forced_colors="active")
+                shoot(f"forced-{name}")
+                page.emulate_media(media="screen", forced_colors="none")
 
 
 def main() -> None:
@@ -202,6 +238,15 @@ def main() -> None:
         people.check()
         people.close()
         site = Site(folder, folder / "empty.db", state_dir=folder / "state")
+        add_faults(site.app)
+        with served(site.app) as address, Window.open(browser, address) as window:
+            window.page.goto("/setup")
+            window.page.screenshot(path=FOLDER / "setup.png")
+            window.page.fill("[name=code]", "WRONG")
+            window.page.fill("[name=name]", "li.wei")
+            window.page.fill("[name=password]", "short but twelve")
+            window.page.click("button.btn-primary")
+            window.page.screenshot(path=FOLDER / "setup-refused.png")
         fill(site)
         stage = fill_runs(site, folder / "state")
         take(site, browser, sys.argv[1:])

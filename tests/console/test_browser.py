@@ -114,7 +114,7 @@ def test_keys_move_and_search(site: Site, window: Window) -> None:
     page.keyboard.press("/")
     page.keyboard.type("audit?")
     expect(page.locator("#search")).to_have_value("audit?")
-    expect(page.locator("#search-hits")).to_contain_text("Nothing has that in its name.")
+    expect(page.locator("#search-hits")).to_contain_text("No page, job or executor has that in its name")
     page.fill("#search", "aud")
     page.locator("#search-hits a").first.click()
     expect(page).to_have_title("Audit log · shardsched")

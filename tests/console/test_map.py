@@ -217,7 +217,7 @@ def test_overview_says_what_needs_attention_and_the_cure(site: Site, troupe: Tro
     site.clock.advance(21)
     settled(browser, "news", "fuw")
     text = browser.get("/overview").text
-    for expected in ("items 0 failed", "HTTP 503 &lt;b&gt;", "no owner for items 1", "held: it does not fire", "left "):
+    for expected in ("item 0 failed", "HTTP 503 &lt;b&gt;", "no owner for item 1", "held: it does not fire", "left "):
         assert expected in text
     assert browser.get("/overview?range=7d").status_code == 200
     for span, points in (("1h", 60), ("24h", 24), ("7d", 168), ("nonsense", 60)):

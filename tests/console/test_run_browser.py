@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import expect
@@ -110,6 +111,9 @@ def test_new_runs_wait_until_somebody_wants_them(site: Site, stage: Stage, brows
         page = window.page
         window.sign_in(user.name, PASSWORD)
         page.goto("/executions?job=news")
+        page.get_by_role("button", name="Re-run selected").click()
+        expect(page.get_by_text("Select runs first.")).to_be_visible()
+        expect(page.locator("#confirm")).to_be_hidden()
         page.locator("#run-failed input").check()
         stage.keep(stage.running(run_id="newest", queued_at=stage.now + timedelta(seconds=1)))
         news = page.get_by_role("link", name="1 new, show")
@@ -122,6 +126,41 @@ def test_new_runs_wait_until_somebody_wants_them(site: Site, stage: Stage, brows
         page.wait_for_url("**outcome=bad**")
         expect(page.locator("#run-failed")).to_be_visible()
         expect(page.locator("#run-newest")).to_have_count(0)
+    assert window.faults == []
+
+
+def test_all_is_seen_at_every_width(site: Site, stage: Stage, browser: Browser) -> None:
+    """Long names and full rows fit on a telephone too: nothing has to be scrolled to the side."""
+    user = site.user("operator")
+    wrong = []
+    with served(site.app) as address, Window.open(browser, address) as window:
+        window.sign_in(user.name, PASSWORD)
+        for path in PAGES:
+            window.page.goto(path)
+            for width in (1440, 1280, 1024, 390):
+                window.page.set_viewport_size({"width": width, "height": 900})
+                wrong += [f"{path} at {width}: {line}" for line in window.too_wide()]
+    assert wrong == []
+    assert window.faults == []
+
+
+def test_charts_tell_the_reader_s_time_and_paper_is_light(site: Site, stage: Stage, browser: Browser) -> None:
+    """Times of charts are of the zone in the profile, not of the machine; what is printed is dark on white."""
+    user = site.user("operator")
+    site.people.users.update(user.id, {"zone": "Asia/Shanghai", "theme": "dark"})
+    stage.keep(stage.run(queued_at=stage.now - timedelta(seconds=120)))
+    with served(site.app) as address, Window.open(browser, address) as window:
+        page = window.page
+        window.sign_in(user.name, PASSWORD)
+        page.goto("/overview")
+        page.click("#chart-switch")
+        last = page.locator("#chart-table tbody td").first
+        expect(last).to_have_text(
+            f"{stage.now.astimezone(ZoneInfo('Asia/Shanghai')) - timedelta(minutes=1):%Y-%m-%d %H:%M}"
+        )
+        page.emulate_media(media="print")
+        expect(page.locator("h1")).to_have_css("color", "rgb(23, 32, 46)")
+        expect(page.locator("#search")).to_be_hidden()
     assert window.faults == []
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from console.run_text import bytes_text, percent_text, seconds_text, timeline
+from console.run_text import bytes_text, offset_text, percent_text, seconds_text, timeline
 from tests.console.run_stage import Stage
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def test_rankings_are_of_jobs_or_executors(site: Site, stage: Stage) -> None:
     assert 'href="/executors/crawler-a"' in executors
     one_job = browser.get("/statistics?range=1h&job=prices").text
     assert "Top 10" not in one_job
-    assert "Nothing ended in this time" in browser.get("/statistics?range=1h&job=nobody").text
+    assert "No run of this job ended in this time" in browser.get("/statistics?range=1h&job=nobody").text
 
 
 def test_table_is_safe_for_spreadsheets(site: Site, stage: Stage) -> None:
@@ -95,6 +95,7 @@ def test_figures_are_written_for_people(site: Site) -> None:
             "24.1 MB",
             "1,000 TB",
         ]
+        assert [offset_text(span) for span in (0.024, -1.5, -0.001)] == ["+0.02 s", "-1.50 s", "0.00 s"]
         assert [percent_text(share) for share in (None, 0.5, 0.999999, 1)] == ["\u2013", "50%", "99.99%", "100%"]
 
 
