@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from console.away import away
 from console.context import actor_or_none, context
 from console.job_list import CODE, item_words
 from console.label import state_look
@@ -54,15 +55,16 @@ class Fire(NamedTuple):
     """Whether the clocks of the job's zone are put forward or back before it."""
 
 
-def away_reason(sight: Sight) -> str:
+def away_reason() -> str:
     """Return why nothing can be changed at all, empty where it can."""
-    return _("The registry does not answer") if sight.fault else ""
+    context().fleet.sight()  # nobody may have looked for some time
+    return away().registry
 
 
-def whys_of(job: JobStatus, away: str) -> Whys:
+def whys_of(job: JobStatus, gone: str) -> Whys:
     """Return why things cannot be done to a job by whoever looks."""
-    base = why_not("operator") or away
-    admin = why_not("admin") or away
+    base = why_not("operator") or gone
+    admin = why_not("admin") or gone
     config = job.entry.config
     is_deleting = config is not None and config.deleting
     change = base or (_("It is being deleted") if is_deleting else "")

@@ -6,15 +6,14 @@ const ROW = 40, HEAD = 32, DENSE_FROM = 40, MOVED_MS = 4000, POLL_MS = 1000, RAT
 const $ = (selector, from = root) => from.querySelector(selector);
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
 
-const fleet = { version: "", jobs: new Map(), names: [], executors: new Map(), words: {}, rates: {}, counts: {} };
+const fleet = { version: "", fault: null, jobs: new Map(), names: [], executors: new Map(), words: {}, rates: {}, counts: {} };
 const view = { shown: [], pool: [], pitch: 48, widest: 0, dense: false, mixed: false, at: { row: 0, col: 0 }, owner: 0, why: root.dataset.why, sights: new Set(), colours: {} };
 const box = $(".map-box"), body = $(".map-body"), heads = $(".map-numbers"), strip = $(".map-strip");
-const canvas = $("canvas", strip), frame = strip.appendChild(document.createElement("span")), none = $(".map-none"), away = $(".map-away");
+const canvas = $("canvas", strip), frame = strip.appendChild(document.createElement("span")), none = $(".map-none");
 const find = $("[name=q]"), problems = $("[name=problems]"), drawer = document.getElementById("item");
 const make = (tag, classes, parent) => parent.appendChild(Object.assign(document.createElement(tag), { className: classes }));
 const relative = new Intl.RelativeTimeFormat(root.dataset.language, { style: "short" });
 const percent = new Intl.NumberFormat(root.dataset.language, { style: "percent", maximumFractionDigits: 1 });
-const clock = new Intl.DateTimeFormat(root.dataset.language, { timeStyle: "medium" });
 
 // What comes from the server.
 function apply(doc, isLate = false) {
@@ -42,10 +41,7 @@ function take(doc, isLate) {
     fleet.jobs.set(job.name, job);
   }
   if (isNewList) fleet.names = [...fleet.jobs.keys()];
-  away.hidden = !doc.fault;
-  away.textContent = doc.fault ? `${fill(texts.away, { time: doc.at ? clock.format(new Date(doc.at)) : "–" })} ${doc.said[doc.fault] || doc.fault}` : "";
-  const why = root.dataset.why || (doc.fault ? texts.away_short : "");
-  if (why !== view.why) { view.why = why; for (const row of view.pool) row.job = null; }
+  if (doc.fault !== fleet.fault) { fleet.fault = doc.fault; window.shell.askAway(); }
   legend();
   if (doc.executors) mark();
   if (isNewList || doc.jobs.length || doc.fault) refilter(isNewList);
@@ -394,6 +390,16 @@ function seenLast() {
   } catch { return null; }
 }
 
+// What cannot be done while something is away.
+function reconsider() {
+  const why = root.dataset.why || window.shell.off.registry;
+  if (why === view.why) return;
+  view.why = why;
+  for (const row of view.pool) row.job = null;
+  render();
+}
+document.addEventListener("away", reconsider);
+
 // Live.
 async function poll() {
   if (!window.shell.isHeld() || !fleet.version) {
@@ -427,6 +433,7 @@ if (root) {
   const given = json("map-data"), data = given || seenLast();
   if (data) apply(data); else layout();
   mark();
+  reconsider();
   if (!given) addEventListener("pagehide", keepSeen);
   poll();
   rates();
