@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ from console.text import gettext as _
 from console.view import why_not
 from shardsched.core.item import format_items
 from shardsched.core.reason import JobState
+from shardsched.core.sight import ItemSight
 from shardsched.core.task import is_builtin
 from shardsched.core.zone import load_zone
 from shardsched.errors import ConfigurationError
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from shardsched.admin.status import ItemStatus, JobStatus
     from shardsched.core.job import JobConfig
 
+_BY_WEIGHT = sorted(ItemSight, key=lambda sight: (not sight.is_problem, not sight.is_running))
 STRIP_ITEMS = 24
 """Items shown one by one in a list; of more, how many are in which state."""
 FIRE_COUNT = 5
@@ -114,9 +117,8 @@ def strip_cells(row: Row) -> list[tuple[int, str, str]]:
 
 def state_counts(codes: Sequence[str]) -> list[tuple[str, int]]:
     """Return how many items are in which state, the weightiest first."""
-    order = ("failed", "lost", "unowned", "running", "failover", "missed", "stopped", "disabled", "waiting", "done")
-    counts = {code: codes.count(code) for code in order}
-    return [(code, count) for code, count in counts.items() if count]
+    counts = Counter(codes)
+    return [(sight.value, counts[sight]) for sight in _BY_WEIGHT if counts[sight]]
 
 
 KIND_ICONS = {CODE: "code", "@shell": "file-text", "@http": "world", "@scrapy": "wand"}

@@ -1,6 +1,5 @@
 // What all pages share: live polling, keys, theme, menus, dialogs, toasts. No page needs it to be read.
-// Scripts of pages find in window.shell: toast, answered (tells the live chip whether a poll was), isHeld, off (why
-// what needs the registry, or only the history database, cannot be done) and askAway (looks at once what is away).
+// Scripts of pages find toast, answered (tells the live chip whether a poll was) and isHeld in window.shell.
 const $ = (selector, from = document) => from.querySelector(selector);
 const texts = JSON.parse($("#texts")?.textContent || "{}");
 const csrf = $("meta[name=csrf-token]")?.content;
@@ -53,30 +52,6 @@ document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
   else if (ctx) toast({ text: texts.no_answer, kind: "failed" });
 });
 document.addEventListener("toast", ({ detail }) => (detail.messages || []).forEach(toast));
-
-// What is away is told by a part of every page; what cannot be done meanwhile is switched off, and on again.
-function showAway(event) {
-  const told = $("#gone")?.dataset, isNew = event?.detail.ctx.sourceElement?.id === "away";
-  if (!told) return;
-  const before = Object.values(off).filter(Boolean);
-  Object.assign(off, { registry: told.registry, history: told.history, stale: told.stale });
-  showLive();
-  for (const element of document.querySelectorAll("form[method=post] button:not([type=button]), button[form], button[aria-disabled=true]")) {
-    if (element.type === "submit" && element.form?.method !== "post") continue;
-    const now = element.getAttribute("aria-disabled") === "true" ? element.title || "?" : "";
-    const needs = element.closest("[data-needs]")?.dataset.needs;
-    const why = needs === "nothing" ? "" : needs === "history" ? off.history : off.registry;
-    if (now === why || (now && !reasons.has(now))) continue;
-    if (now && !isNew) { askAway(); continue; } // another part of the page knew it first
-    element.title = why || element.getAttribute("aria-label") || "";
-    if (why) element.setAttribute("aria-disabled", "true");
-    else for (const name of ["aria-disabled", "aria-describedby"]) element.removeAttribute(name);
-  }
-  if (before.join() !== Object.values(off).filter(Boolean).join()) document.dispatchEvent(new CustomEvent("away"));
-}
-const reasons = new Set(texts.reasons);
-const askAway = () => window.htmx?.trigger("#away", "look");
-document.addEventListener("htmx:after:swap", showAway);
 
 // Toasts: over the page, never moving it; with a way back where there is one.
 function toast({ text, kind = "done", undo = "", label = "" }) {
@@ -205,6 +180,5 @@ document.addEventListener("keydown", (event) => {
   else if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
 });
 if (!chip) sessionStorage.clear(); // nobody is signed in: what was seen is not left to the next
-window.shell = { toast, answered, isHeld, off, askAway };
+window.shell = { toast, answered, isHeld, off, showLive };
 showLive();
-showAway();
