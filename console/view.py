@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from console import label, locale, piece, run_text
 from console.address import url_for
-from console.asset import asset, icon
+from console.asset import asset, icon, imports
 from console.away import away
 from console.context import actor_or_none, context
 from console.diff import diff_lines, value_text
@@ -49,6 +49,7 @@ def init_views(app: Flask) -> None:
         here=here,
         has_page=lambda endpoint: endpoint in current_app.view_functions,
         icon=icon,
+        imports=imports,
         label=label,
         language=locale.language,
         piece=piece,

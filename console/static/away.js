@@ -1,5 +1,4 @@
 // What is away is told by a part of every page; what cannot be done meanwhile is switched off, and on again.
-// Tells window.shell.off (why what needs the registry, or only the history database, cannot be done), and an event "away".
 const { off, showLive } = window.shell;
 const reasons = new Set(JSON.parse(document.getElementById("texts").textContent).reasons);
 const SWITCHES = "form[method=post] button:not([type=button]), button[form], button[aria-disabled=true]";
@@ -17,7 +16,7 @@ function show(event) {
     const needs = button.closest("[data-needs]")?.dataset.needs;
     const why = needs === "nothing" ? "" : needs === "history" ? off.history : off.registry;
     if (now === why || (now && !reasons.has(now))) continue;
-    if (now && !isNew) { ask(); continue; } // another part of the page knew it first
+    if (now && !isNew) { ask(); continue; } // another part knew it first
     button.title = why || button.getAttribute("aria-label") || "";
     if (why) button.setAttribute("aria-disabled", "true");
     else for (const name of ["aria-disabled", "aria-describedby"]) button.removeAttribute(name);
