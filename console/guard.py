@@ -20,6 +20,7 @@ from console.role import access_of
 from console.sign_in import browser_actor
 from shardsched.errors import HistoryUnavailableError
 from shardsched.people.role import Role
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from flask import Flask, Response
@@ -125,7 +126,8 @@ def _check_store(access: Access) -> None:
     is_for_all = access.role in {None, Role.VIEWER}
     if request.method not in SAFE_METHODS or not is_for_all or access.needs_proof:
         fault = context().store.fault()
-        raise HistoryUnavailableError(fault.text if fault else "the history database has just come back; try again")
+        back = Sentence("the history database has just come back; try again")
+        raise HistoryUnavailableError(fault.text if fault else back)
 
 
 def _to_setup() -> AnyResponse:

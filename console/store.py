@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardsched.errors import HistoryError
+from shardsched.sentence import sentence_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,7 +49,7 @@ class Store:
         if writing is None:
             return None
         self._watch()
-        return StoreFault(since=writing.since, text=str(writing.error), is_readable=reading is None)
+        return StoreFault(since=writing.since, text=sentence_of(writing.error), is_readable=reading is None)
 
     def close(self) -> None:
         """End the thread."""

@@ -18,11 +18,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import HistoryError, HistorySchemaError, HistoryUnavailableError, SettingsError
 from shardsched.history.outage import REST_S, Breaker
+from shardsched.history.place import dialect_of
 from shardsched.history.schema import HEAD, VERSION, load_steps, newer, stored_version
 from shardsched.registry.sql_dialect import WRITES, Trouble
-from shardsched.registry.sql_postgres import Postgres
 from shardsched.registry.sql_sqlite import Sqlite
-from shardsched.registry.url import sqlite_path
 from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
@@ -32,14 +31,11 @@ if TYPE_CHECKING:
 
     from shardsched.clock import Clock
     from shardsched.history.outage import Outage
-    from shardsched.registry.sql_dialect import Dialect
 
 LOCK_WAIT_S = 30.0
 """How long SQLite waits for another writer; four processes that write all the time needed 2.4 s at most."""
 PATIENCE_S = 3.0
 """How long people wait for a database that is perhaps not there."""
-_FILE_MODE = 0o600
-"""Output and parameters of runs may hold what a crawler logs in with."""
 
 
 class Database:
@@ -68,7 +64,7 @@ class Database:
         makes_file: bool = True,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self._dialect = _dialect(url, lock_wait_s, patience_s)
+        self._dialect = dialect_of(url, lock_wait_s if patience_s is None else patience_s, patience_s)
         self.place = self._dialect.place
         """Where it is, without a password."""
         self._connection_count = connection_count
@@ -198,7 +194,9 @@ class Database:
         if self._is_gone():
             # A new file would have no users, and people would take it for the first start.
             self._forget()
-            raise HistoryUnavailableError(f"{self.place} is gone; put it back, or restart the console for a new one")
+            raise HistoryUnavailableError(
+                Sentence("%(place)s is gone; put it back, or restart the console for a new one", place=self.place)
+            )
         if self._is_ready and self._is_moved():
             self._forget()
         if self._engine is None:
@@ -295,22 +293,6 @@ class Database:
                         reason=reason,
                     )
                 )
-
-
-def _dialect(url: str, lock_wait_s: float, patience_s: float | None) -> Dialect:
-    kind, mark, rest = url.partition("://")
-    if mark and kind.lower() == "postgresql":
-        return Postgres(f"postgresql://{rest}", patience_s=patience_s)
-    path = sqlite_path(rest) if mark and kind.lower() == "sqlite" else None
-    if path is None:
-        raise SettingsError(
-            Sentence(
-                "the URL of the history database names none; write sqlite:///history.db, "
-                "sqlite:////folder/history.db or postgresql://user:password@host/database"
-            )
-        )
-    wait_s = lock_wait_s if patience_s is None else patience_s
-    return Sqlite(path, SYSTEM_CLOCK, busy_timeout_s=wait_s, mode=_FILE_MODE)
 
 
 def _first_line(error: SQLAlchemyError) -> str:

@@ -57,7 +57,7 @@ def after_asking(outage: Outage | None, boot: float, asked_again_at: float) -> O
         return None
     if boot < outage.asked_again_at:
         # A new one: the traceback of one that is raised again and again would grow.
-        raise type(outage.error)(str(outage.error))
+        raise type(outage.error)(*outage.error.args)
     return replace(outage, asked_again_at=asked_again_at)
 
 
