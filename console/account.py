@@ -145,7 +145,10 @@ def change_user(
         changes["password_hash"] = context().passwords.hash(check_password(password, before.name))
     if not changes:
         return before
-    with audited("user.update", "user", before.name, before=user_document(before)) as deed:
+    with (
+        audited("user.update", "user", before.name, before=user_document(before)) as deed,
+        context().known.ending(user_id=user_id),
+    ):
         user = context().people.users.update(user_id, changes, expected_version=expected_version)
         if password:
             context().people.tokens.revoke_all(user_id)
@@ -163,7 +166,10 @@ def delete_user(user_id: int, *, expected_version: int | None = None) -> User:
     """
     actor().require_all(Role.ADMIN)
     before = find_user(user_id)
-    with audited("user.delete", "user", before.name, before=user_document(before)):
+    with (
+        audited("user.delete", "user", before.name, before=user_document(before)),
+        context().known.ending(user_id=user_id),
+    ):
         return context().people.users.delete(user_id, expected_version=expected_version)
 
 
@@ -178,7 +184,7 @@ def change_own_password(old: str, new: str) -> User:
         note("session.failed", "user", who.name, result=Result.REFUSED)
         raise AccountError(Sentence("that is not your present password"), field="old", code="old")
     changes = {"password_hash": context().passwords.hash(check_password(new, who.name))}
-    with audited("user.password", "user", who.name):
+    with audited("user.password", "user", who.name), context().known.ending(user_id=who.user.id):
         return context().people.users.update(who.user.id, changes)
 
 
@@ -227,7 +233,10 @@ def revoke_token(identity: str) -> Token:
     who, token = actor(), context().people.tokens.get(identity)
     if token.user_id != who.user.id and not who.may(Role.ADMIN):
         raise AccountNotFoundError(kind="token", name=identity)
-    with audited("token.revoke", "token", token.name, before=token_document(token)):
+    with (
+        audited("token.revoke", "token", token.name, before=token_document(token)),
+        context().known.ending(token_id=identity),
+    ):
         context().people.tokens.revoke(identity)
     return context().people.tokens.get(identity)
 
@@ -245,13 +254,13 @@ def token_document(token: Token) -> dict[str, Any]:
 
 def end_session(session_id: str) -> bool:
     """End one sign-in of who asks, and return whether there was one."""
-    with audited("session.revoke", "user", actor().name):
+    with audited("session.revoke", "user", actor().name), context().known.ending(session_id=session_id):
         return context().people.sessions.end(session_id, user_id=actor().user.id)
 
 
 def end_everything() -> None:
     """End all sign-ins and tokens of who asks."""
     who = actor()
-    with audited("session.revoke_all", "user", who.name):
+    with audited("session.revoke_all", "user", who.name), context().known.ending(user_id=who.user.id):
         context().people.sessions.end_all(who.user.id)
         context().people.tokens.revoke_all(who.user.id)

@@ -10,6 +10,8 @@ from shardsched.people.role import Role
 from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from shardsched.people.token import Token
     from shardsched.people.user import User
     from shardsched.people.web_session import WebSession
@@ -46,10 +48,19 @@ class Actor:
     """Their sign-in, None for a token."""
     token: Token | None = None
     """The token they use, None for a browser."""
+    looks_until: datetime | None = None
+    """Until when they may look without the history database, by which alone they may more; None if it let them in."""
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether they may only look, whatever their role."""
+        return self.looks_until is not None
 
     @property
     def role(self) -> Role:
         """What they may do."""
+        if self.only_looks:
+            return Role.VIEWER
         return self.user.role if self.token is None else self.token.role
 
     @property

@@ -18,6 +18,7 @@ from console.guard import init_guard
 from console.header import init_headers
 from console.job_list import JobIndex
 from console.job_rate import Rates
+from console.known import KnownPeople
 from console.limit import init_limits
 from console.load_ring import LoadRing
 from console.locale import init_locale
@@ -27,6 +28,7 @@ from console.password import Passwords
 from console.problem import init_problems
 from console.setup_code import SetupCode
 from console.sign_in import init_sign_in
+from console.store import Store
 from console.view import init_views
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.history.journal import Journal
@@ -85,6 +87,8 @@ def create_app(
         settings=settings,
         fleet=fleet,
         people=people,
+        store=Store(people),
+        known=KnownPeople(clock),
         history=history,
         journal=Journal(history.database, settings.namespace),
         logs=LogShelf(settings.state_dir),

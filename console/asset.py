@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import mimetypes
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).with_name("static")
 _ICONS = STATIC / "vendor" / "icons"
+_IMPORT = re.compile(rb'(?<= from "\./)[a-z_]+\.js(?=";)')
+"""What a module imports, as all of ours write it."""
 _CODERS = {"br": brotli.compress, "gzip": lambda data: gzip.compress(data, mtime=0), "identity": bytes}
 
 
@@ -41,22 +44,37 @@ def _send(filename: str) -> Response:
         raise NotFound
     coding = request.accept_encodings.best_match(list(_CODERS), default="identity")
     kind = mimetypes.guess_type(filename)[0] or "application/octet-stream"
-    response = Response(_coded(path, coding), mimetype=kind)
+    name = Path(path).relative_to(STATIC).as_posix()  # one way of writing it, as what is read is kept
+    response = Response(_coded(name, coding), mimetype=kind)
     if coding != "identity":
         response.headers["Content-Encoding"] = coding
-    response.set_etag(f"{_version(filename)}-{coding}")
+    response.set_etag(f"{_version(name)}-{coding}")
     return response.make_conditional(request)  # type: ignore[return-value]  # the same object
 
 
 @cache
-def _coded(path: str, coding: str) -> bytes:
-    data: bytes = _CODERS[coding](Path(path).read_bytes())
+def _coded(name: str, coding: str) -> bytes:
+    data: bytes = _CODERS[coding](_content(name))
     return data
 
 
 @cache
+def _content(name: str) -> bytes:
+    """Return a file; modules of ours import others by addresses that change with their content, too."""
+    data = (STATIC / name).read_bytes()
+    return _IMPORT.sub(lambda found: f"{found[0].decode()}?v={_version(found[0].decode())}".encode(), data)
+
+
+@cache
 def _version(name: str) -> str:
-    return hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    return hashlib.sha256(_content(name)).hexdigest()[:12]
+
+
+@cache
+def imports(name: str) -> tuple[str, ...]:
+    """Return the modules that one of ours imports, directly or not: what a page has the browser fetch at once."""
+    found = {match.decode(): None for match in _IMPORT.findall((STATIC / name).read_bytes())}
+    return tuple(found | {further: None for direct in found for further in imports(direct)})
 
 
 def asset(name: str) -> str:

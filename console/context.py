@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from console.fleet import Fleet
     from console.job_list import JobIndex
     from console.job_rate import Rates
+    from console.known import KnownPeople
     from console.load_ring import LoadRing
     from console.once import Lately
     from console.password import Passwords
     from console.setting import ConsoleSettings
     from console.setup_code import SetupCode
+    from console.store import Store
     from shardsched.clock import Clock
     from shardsched.history.journal import Journal
     from shardsched.history.log_shelf import LogShelf
@@ -35,6 +37,10 @@ class Context:
     """The fleet as last seen, and the door to changing it."""
     people: People
     """Users, audit, revisions."""
+    store: Store
+    """Whether the database of these answers."""
+    known: KnownPeople
+    """Who may look while it does not."""
     history: History
     """Runs and events as they were."""
     journal: Journal

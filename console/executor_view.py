@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from console import run_text
 from console.text import gettext as _
 from shardsched.core.item import format_items
+from shardsched.core.name import name_fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +117,8 @@ def reason_text(one: ExecutorStatus) -> str:
 def why_not(one: ExecutorStatus, action: str) -> str:
     """Return why an action would make no sense, empty where it would."""
     is_gone, is_drained = one.state == "gone", one.drain is not None
+    if action != "forget" and name_fault(one.name):
+        return _("No executor can have that name; it was made by hand.")
     if action == "drain" and is_drained:
         return _("It is drained already.")
     if action == "failover" and one.drain is not None and one.drain.now:
@@ -124,7 +127,7 @@ def why_not(one: ExecutorStatus, action: str) -> str:
         return _("It does not live; its items are elsewhere.")
     if action == "undrain" and not is_drained:
         return _("It is not drained.")
-    if action == "forget" and not is_gone:
+    if action == "forget" and not is_gone and one.state != "unreadable":
         return _("It lives; only what is left of one that is gone can be forgotten.")
     return ""
 

@@ -18,6 +18,9 @@ from console.actor import Actor, ForbiddenError
 from console.context import actor_or_none, context
 from console.role import access_of
 from console.sign_in import browser_actor
+from shardsched.errors import HistoryUnavailableError
+from shardsched.people.role import Role
+from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
     from flask import Flask, Response
@@ -30,6 +33,8 @@ _BEFORE_SETUP = frozenset(
     {"setup.index", "static", "health.healthz", "health.readyz", "health.metrics", "preference.save"}
 )
 """What is served while there is no user."""
+_WITHOUT_STORE = frozenset({"login.logout"})
+"""What changes something and is done while the history database is away: the browser forgets its sign-in."""
 _CODING = re.compile(r'(:(?:gzip|br|zstd|deflate))"')
 """What the compression adds to an ETag, since the bytes are others; the object is the same."""
 
@@ -51,7 +56,7 @@ def _guard() -> AnyResponse | None:
     g.actor = None
     if request.endpoint == "static":
         return None
-    g.actor = _bearer_actor() if request.authorization else browser_actor()
+    g.actor = _bearer_actor() if request.authorization else _browser_actor()
     if request.endpoint is None or request.routing_exception is not None:
         return None  # the error is told when the view is dispatched
     access = _access()
@@ -60,6 +65,7 @@ def _guard() -> AnyResponse | None:
     if request.method not in SAFE_METHODS and not request.authorization:
         _check_origin()
         _csrf.protect()
+    _check_store(access)
     _check_access(access)
     return None
 
@@ -75,15 +81,53 @@ def _access() -> Access:
 def _bearer_actor() -> Actor:
     given = request.authorization
     secret = given.token if given is not None and given.type == "bearer" else None
-    found = context().people.tokens.find(secret) if secret else None
+    if not secret:
+        raise Unauthorized
+    known = context().known
+    begun = known.begin()
+    try:
+        found = context().people.tokens.find(secret)
+    except HistoryUnavailableError:
+        recalled = known.recall(secret)
+        if recalled is None:
+            raise
+        return recalled
     if found is None:
+        known.forget(secret)
         raise Unauthorized
     token, user = found
-    return Actor(user=user, token=token)
+    actor = Actor(user=user, token=token)
+    known.keep(secret, actor, begun)
+    return actor
+
+
+def _browser_actor() -> Actor | None:
+    """Return who is signed in; a page is shown to who cannot be told as to a stranger, a program is told why."""
+    try:
+        return browser_actor()
+    except HistoryUnavailableError:
+        if is_program():
+            raise
+        return None
 
 
 def _nobody_yet() -> bool:
-    return context().people.users.is_empty()
+    try:
+        return context().people.users.is_empty()
+    except HistoryUnavailableError:
+        return False  # nobody can tell
+
+
+def _check_store(access: Access) -> None:
+    """Refuse who was let in without the database all but looking on."""
+    who = actor_or_none()
+    if who is None or not who.only_looks or request.endpoint in _WITHOUT_STORE:
+        return
+    is_for_all = access.role in {None, Role.VIEWER}
+    if request.method not in SAFE_METHODS or not is_for_all or access.needs_proof:
+        fault = context().store.fault()
+        back = Sentence("the history database has just come back; try again")
+        raise HistoryUnavailableError(fault.text if fault else back)
 
 
 def _to_setup() -> AnyResponse:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from console.sentence_text import said
-from shardsched.core.fire import Cause, ItemState
 from shardsched.core.reason import JobState
+from shardsched.core.sight import ItemSight
 from shardsched.core.task import is_builtin
 
 if TYPE_CHECKING:
@@ -24,11 +24,12 @@ CODE = "code"
 """Kind of the jobs that run code of the executors' modules."""
 SORTS = ("name", "state", "items", "next", "rate")
 FAILING = "failing"
+MISSED = "missed"
 UNOWNED = "unowned"
 HELD = "held"
 DISABLED = "disabled"
-PROBLEMS = (FAILING, UNOWNED, HELD, DISABLED)
-_BAD = frozenset({"failed", "lost"})
+PROBLEMS = (FAILING, MISSED, UNOWNED, HELD, DISABLED)
+_BAD = frozenset({ItemSight.FAILED, ItemSight.LOST, ItemSight.RETRY, ItemSight.UNREADABLE})
 
 
 class Row(NamedTuple):
@@ -110,7 +111,7 @@ class Wanted:
 
     def _takes_state(self, row: Row) -> bool:
         if self.state == "running":
-            return any(code in {"running", "failover"} for code in row.codes)
+            return any(item.sight.is_running for item in row.status.items)
         return row.status.state == self.state
 
     def _takes_problem(self, row: Row) -> bool:
@@ -178,19 +179,6 @@ def job_kind(config: JobConfig | None) -> str:
     return config.handler if is_builtin(config.handler) else CODE
 
 
-def item_code(item: ItemStatus, config: JobConfig | None) -> str:
-    """Return an item's state in one word, as pages show it."""
-    if item.marker is not None:
-        return "failover" if item.cursor is not None and item.cursor.cause is Cause.FAILOVER else "running"
-    if config is not None and item.item in config.disabled_items:
-        return "disabled"
-    if item.owner is None:
-        return "unowned"
-    if item.cursor is None:
-        return "waiting"
-    return "lost" if item.cursor.state is ItemState.RUNNING else str(item.cursor.state)
-
-
 def item_words(code: str, item: ItemStatus) -> str:
     """Return who has an item, or why nobody does, for people who point at it."""
     holder = item.marker.executor if item.marker is not None else item.owner
@@ -200,7 +188,7 @@ def item_words(code: str, item: ItemStatus) -> str:
 def make_row(job: JobStatus, shown_key: int = 0) -> Row:
     """Return the row of a job."""
     config = job.entry.config
-    codes = tuple(item_code(item, config) for item in job.items)
+    codes = tuple(item.sight.value for item in job.items)
     texts = (job.entry.name, config.description, config.handler) if config else (job.entry.name,)
     return Row(
         name=job.entry.name,
@@ -220,6 +208,8 @@ def _problems(job: JobStatus, codes: set[str]) -> list[str]:
         return [HELD]
     if codes & _BAD:
         found.append(FAILING)
+    if ItemSight.MISSED in codes:
+        found.append(MISSED)
     if job.state is JobState.UNOWNED or "unowned" in codes:
         found.append(UNOWNED)
     if "disabled" in codes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from console.cron_text import cron_words
-from console.job_list import CODE, DISABLED, FAILING, HELD, UNOWNED
+from console.job_list import CODE, DISABLED, FAILING, HELD, MISSED, UNOWNED
 from console.locale import locale, number_text, share_text
 from console.text import gettext as _
 from console.text import ngettext as _n
@@ -44,6 +44,7 @@ def problem_text(code: str) -> str:
     """Return what a problem of jobs is called."""
     return {
         FAILING: _("Items failed"),
+        MISSED: _("Items missed a fire"),
         UNOWNED: _("Items without an owner"),
         HELD: _("Held"),
         DISABLED: _("Items switched off"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from console.away import away
 from console.context import actor_or_none, context
 from console.job_list import CODE, item_words
 from console.label import state_look
@@ -13,6 +15,7 @@ from console.text import gettext as _
 from console.view import why_not
 from shardsched.core.item import format_items
 from shardsched.core.reason import JobState
+from shardsched.core.sight import ItemSight
 from shardsched.core.task import is_builtin
 from shardsched.core.zone import load_zone
 from shardsched.errors import ConfigurationError
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from shardsched.admin.status import ItemStatus, JobStatus
     from shardsched.core.job import JobConfig
 
+_BY_WEIGHT = sorted(ItemSight, key=lambda sight: (not sight.is_problem, not sight.is_running))
 STRIP_ITEMS = 24
 """Items shown one by one in a list; of more, how many are in which state."""
 FIRE_COUNT = 5
@@ -54,15 +58,16 @@ class Fire(NamedTuple):
     """Whether the clocks of the job's zone are put forward or back before it."""
 
 
-def away_reason(sight: Sight) -> str:
+def away_reason() -> str:
     """Return why nothing can be changed at all, empty where it can."""
-    return _("The registry does not answer") if sight.fault else ""
+    context().fleet.sight()  # nobody may have looked for some time
+    return away().registry
 
 
-def whys_of(job: JobStatus, away: str) -> Whys:
+def whys_of(job: JobStatus, gone: str) -> Whys:
     """Return why things cannot be done to a job by whoever looks."""
-    base = why_not("operator") or away
-    admin = why_not("admin") or away
+    base = why_not("operator") or gone
+    admin = why_not("admin") or gone
     config = job.entry.config
     is_deleting = config is not None and config.deleting
     change = base or (_("It is being deleted") if is_deleting else "")
@@ -112,9 +117,8 @@ def strip_cells(row: Row) -> list[tuple[int, str, str]]:
 
 def state_counts(codes: Sequence[str]) -> list[tuple[str, int]]:
     """Return how many items are in which state, the weightiest first."""
-    order = ("failed", "lost", "unowned", "running", "failover", "missed", "stopped", "disabled", "waiting", "done")
-    counts = {code: codes.count(code) for code in order}
-    return [(code, count) for code, count in counts.items() if count]
+    counts = Counter(codes)
+    return [(sight.value, counts[sight]) for sight in _BY_WEIGHT if counts[sight]]
 
 
 KIND_ICONS = {CODE: "code", "@shell": "file-text", "@http": "world", "@scrapy": "wand"}

@@ -43,8 +43,8 @@ def _named_user() -> str:
 
 
 def is_failure(response: Response) -> bool:
-    """Whether an answer counts as a failed try."""
-    return response.status_code >= 400
+    """Whether an answer counts as a failed try; where the history database is away nothing was tried."""
+    return response.status_code >= 400 and response.status_code != 503
 
 
 limiter = Limiter(address, storage_uri="memory://", strategy="moving-window", headers_enabled=False)

@@ -1,13 +1,11 @@
-"""What can be done from the shard map: to a job, to one of its items, to an executor."""
+"""What can be done from the shard map to a job and its items; to executors by `console.executor_action`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from console import job_action
-from console.context import actor, context
-from console.trail import audited
-from shardsched.people.role import Role
+from console.context import context
 
 if TYPE_CHECKING:
     from shardsched.admin.command import StopReceipt, TriggerReceipt
@@ -42,16 +40,3 @@ def set_disabled(name: str, item: int, *, is_disabled: bool) -> None:
 def _look_at(name: str) -> None:
     context().fleet.attend(name)
     job_action.refresh()
-
-
-def set_drained(name: str, *, is_drained: bool, reason: str = "") -> None:
-    """Take an executor's items away, or give it items again."""
-    actor().require_all(Role.OPERATOR)
-    with audited("executor.drain" if is_drained else "executor.undrain", "executor", name, reason=reason) as deed:
-        executors = context().fleet.admin().executors
-        if is_drained:
-            executors.drain(name, reason=reason, by=actor().name)
-        else:
-            executors.undrain(name)
-        deed.after = {"drained": is_drained}
-    context().fleet.sight(fresh=True)

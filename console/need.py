@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from console.map_view import is_online
 from shardsched.core.eligibility import eligible_executors
 from shardsched.core.item import format_items
+from shardsched.core.name import name_fault
 from shardsched.core.reason import JobState
 from shardsched.core.sight import ItemSight
 from shardsched.core.view import FleetView
@@ -74,7 +75,7 @@ def _of_executors(picture: Picture, now: datetime) -> Iterator[Need]:
             yield Need(code="executor-left", is_urgent=False, kind="executor", name=name, at=one.left_at)
             continue
         if status.state in {"unfit", "unreadable"}:
-            code, detail = f"executor-{status.state}", status.reason or ""
+            code, detail = f"executor-{'handmade' if name_fault(name) else status.state}", status.reason or ""
             yield Need(code=code, is_urgent=True, kind="executor", name=name, detail=detail)
         elif load is not None and abs(load.drift_s) > DRIFT_S:
             yield Need(code="clock-drift", is_urgent=False, kind="executor", name=name, number=load.drift_s)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from flask import current_app, render_template, request
 from flask_babel import LazyString
 
+from console.away import away
 from console.context import actor_or_none, context
 from console.locale import language, zone_name
 
@@ -70,7 +71,7 @@ def part_tag(values: Mapping[str, Any]) -> str:
     who, sight = actor_or_none(), context().fleet.sight(wait_s=0)
     viewer = (who.user.id, who.role.value) if who else None
     place = (request.path, sorted(request.args.items(multi=True)))
-    around = (_BOOT, place, viewer, language(), zone_name(), sight.fault, sight.status is None)
+    around = (_BOOT, place, viewer, language(), zone_name(), sight.fault, sight.status is None, away().history)
     return hashlib.blake2b(repr((around, plain(values))).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 

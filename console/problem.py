@@ -79,7 +79,8 @@ _HTTP_CODES = {
     428: "if-match-required",
     429: "too-many-requests",
 }
-_RETRY_AFTER_S = 5
+RETRY_LATER = {"Retry-After": "5"}
+"""Header of what cannot be done at present, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +132,7 @@ def problem_of(error: ShardschedError) -> Problem:
         if name
         else []
     )
-    headers = {"Retry-After": str(_RETRY_AFTER_S)} if status == 503 else {}
+    headers = dict(RETRY_LATER) if status == 503 else {}
     return Problem(status=status, code=code, detail=sentence_of(error), errors=faults, headers=headers)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from console.text import gettext as _
 
 
-def script_texts() -> dict[str, str]:
+def script_texts() -> dict[str, str | list[str]]:
     """Return them by the name that scripts use."""
     return {
         "live": _("Live"),
@@ -16,5 +16,10 @@ def script_texts() -> dict[str, str]:
         "copied": _("Copied"),
         "failed": _("That did not work"),
         "unsaved": _("There are changes that are not saved."),
+        "reasons": [
+            _("The registry does not answer"),
+            _("The history database does not answer"),
+            _("The history database takes nothing in"),
+        ],
         "no_answer": _("The console does not answer."),
     }

@@ -88,5 +88,6 @@ def _close(app: Any) -> None:
         parts = cast("Context", app.extensions["console"])
         parts.loads.close()
         parts.fleet.close()
+        parts.store.close()
         parts.people.close()
         parts.history.close()

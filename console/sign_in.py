@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flask import g, request, session
-from flask_login import LoginManager, current_user, login_user, logout_user
+from flask_login import LoginManager, current_user, login_user
 
 from console.actor import Actor
 from console.context import context
+from shardsched.errors import HistoryUnavailableError
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -42,17 +43,35 @@ def init_sign_in(app: Flask) -> None:
 
 
 def _load(secret: str) -> _SignedIn | None:
+    known = context().known
+    begun = known.begin()
     found = context().people.sessions.find(secret)
-    return None if found is None else _SignedIn(secret, *found)
+    if found is None:
+        known.forget(secret)
+        return None
+    web_session, user = found
+    known.keep(secret, Actor(user=user, session=web_session), begun)
+    return _SignedIn(secret, web_session, user)
 
 
 def browser_actor() -> Actor | None:
-    """Return who is signed in by the request's cookie."""
-    if not session.get("_user_id"):
+    """Return who is signed in by the request's cookie; who signed in lately may look without the history database.
+
+    Raises:
+        HistoryUnavailableError: There is a cookie, and nobody can tell whose.
+    """
+    secret = session.get("_user_id")
+    if not secret:
         return None
-    user = current_user
-    if not isinstance(user._get_current_object(), _SignedIn):  # noqa: SLF001 - werkzeug's documented way
-        return None
+    try:
+        user = current_user
+        if not isinstance(user._get_current_object(), _SignedIn):  # noqa: SLF001 - werkzeug's documented way
+            return None
+    except HistoryUnavailableError:
+        recalled = context().known.recall(secret)
+        if recalled is None:
+            raise
+        return recalled
     return Actor(user=user.user, session=user.web_session)
 
 
@@ -66,7 +85,15 @@ def begin_sign_in(user: User) -> None:
 
 def end_sign_in(actor: Actor) -> None:
     """Sign out, here and in the list of sign-ins."""
+    try:
+        if actor.session is not None:
+            context().people.sessions.end(actor.session.id)
+    finally:
+        forget_sign_in(actor)
+
+
+def forget_sign_in(actor: Actor) -> None:
+    """Have the browser and this process know nothing of a sign-in any more, whatever the history database does."""
     if actor.session is not None:
-        context().people.sessions.end(actor.session.id)
-    logout_user()
+        context().known.forget_ended(session_id=actor.session.id)
     session.clear()

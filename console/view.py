@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from console import label, locale, piece, run_text
 from console.address import url_for
-from console.asset import asset, icon
+from console.asset import asset, icon, imports
+from console.away import away
 from console.context import actor_or_none, context
 from console.diff import diff_lines, value_text
 from console.navigation import ADMINISTRATION, PAGES, visible
@@ -48,6 +49,7 @@ def init_views(app: Flask) -> None:
         here=here,
         has_page=lambda endpoint: endpoint in current_app.view_functions,
         icon=icon,
+        imports=imports,
         label=label,
         language=locale.language,
         piece=piece,
@@ -60,6 +62,8 @@ def init_views(app: Flask) -> None:
         visible=visible,
         why_not=why_not,
         url_for=url_for,
+        lacks=lacks,
+        what_is_away=away,
         with_query=with_query,
         zone_name=locale.zone_name,
     )
@@ -79,13 +83,22 @@ def init_views(app: Flask) -> None:
 
 
 def why_not(needed: str) -> str:
-    """Return why whoever looks may not do what a role may, empty if they may: for buttons that stay in their place."""
+    """Return why whoever looks cannot do what a role may, empty if they can: for buttons that stay in their place.
+
+    What operators do is done to the fleet, so that the registry must answer too.
+    """
     known: dict[str, str] = g.setdefault("whys", {})
     if needed not in known:
-        who = actor_or_none()
-        may = who is not None and who.may(Role(needed))
-        known[needed] = "" if may else gettext("Needs the role %(role)s", role=label.ROLES[needed])
+        gone = away()
+        known[needed] = gone.history or lacks(needed) or (gone.registry if needed == Role.OPERATOR else "")
     return known[needed]
+
+
+def lacks(needed: str) -> str:
+    """Return that whoever looks lacks a role, empty if they have it, also while they may only look."""
+    who = actor_or_none()
+    has = who is not None and (who.user.role if who.only_looks else who.role).includes(Role(needed))
+    return "" if has else gettext("Needs the role %(role)s", role=label.ROLES[needed])
 
 
 def needs_proof() -> bool:

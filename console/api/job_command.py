@@ -23,7 +23,6 @@ from console.api.job_command_schema import (
     SwitchSchema,
 )
 from console.context import context
-from console.job_list import item_code
 from console.job_revision import restorable, tag_of
 from console.page_number import MAX_ID
 from console.role import role
@@ -235,7 +234,7 @@ def _item(one: ItemStatus, config: JobConfig | None) -> dict[str, Any]:
     cursor, marker = one.cursor, one.marker
     return {
         "item": one.item,
-        "state": item_code(one, config),
+        "state": one.sight.value,
         "owner": one.owner,
         "param": config.item_param(one.item) if config else "",
         "fire": marker.fire if marker else (cursor.run_fire or cursor.fire) if cursor else None,

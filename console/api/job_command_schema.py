@@ -8,6 +8,7 @@ from console.api.job_schema import JobQuery
 from console.api.schema import CursorQuery
 from console.job_bulk import ACTIONS, MAX_JOBS
 from console.job_exchange import FORMS, ON_CONFLICT
+from shardsched.core.sight import ItemSight
 
 
 class ChangeSchema(Schema):
@@ -75,7 +76,11 @@ class ItemSchema(Schema):
     """One item."""
 
     item = fields.Integer(required=True)
-    state = fields.String(required=True)
+    state = fields.String(
+        required=True,
+        validate=validate.OneOf([str(sight) for sight in ItemSight]),
+        metadata={"description": "What it looks like, as on the shard map"},
+    )
     owner = fields.String(required=True, allow_none=True)
     param = fields.String(required=True)
     fire = fields.AwareDateTime(required=True, allow_none=True, metadata={"description": "What it last handled"})

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from console.page import (
     audit,
+    away,
     docs,
     execution,
     executor,
@@ -43,6 +44,7 @@ BLUEPRINTS = (
     preference.blueprint,
     profile.blueprint,
     search.blueprint,
+    away.blueprint,
     executor.blueprint,
     execution.blueprint,
     statistics.blueprint,

@@ -57,7 +57,7 @@ def index() -> ResponseReturnValue:
         "rates": {row.name: rates.get(row.name) for row in shown},
         "is_seen": sight.status is not None,
         "fault": sight.fault,
-        "away": job_view.away_reason(sight),
+        "away": job_view.away_reason(),
         "view": job_view,
         "words": job_text,
     }
@@ -86,7 +86,7 @@ def show(name: str) -> ResponseReturnValue:
         "fires": job_view.next_fires(config) if config else [],
         "view": job_view,
         "words": job_text,
-        "whys": job_view.whys_of(row.status, job_view.away_reason(sight)),
+        "whys": job_view.whys_of(row.status, job_view.away_reason()),
         "numbers": job_view.owner_numbers(sight),
         "dependents": job_view.dependents(sight, name),
         "rate": context().rates.by_job().get(name),
@@ -146,6 +146,8 @@ def seen_job(name: str, *, is_fresh: bool = False) -> tuple[Sight, Row]:
 
 def _noted_changes(name: str) -> list[Revision]:
     """Return the last changes, one that was made elsewhere among them; the page is shown without them too."""
+    if context().store.fault() is not None:
+        return []
     with contextlib.suppress(RegistryUnavailableError, JobNotFoundError):
         job_action.find(name)
     try:

@@ -191,7 +191,7 @@ def _form_page(
         kinds=("code", *BUILTIN_HANDLERS),
         words=job_text,
         view=job_view,
-        **({"tag": "", "base": "", "source": "", "away": job_view.away_reason(sight)} | more),
+        **({"tag": "", "base": "", "source": "", "away": job_view.away_reason()} | more),
     )
 
 

@@ -91,7 +91,7 @@ def _page(
         forms=[(code, _form_text(code)) for code in job_exchange.FORMS],
         choices=[(code, _choice_text(code)) for code in job_exchange.ON_CONFLICT],
         writing=sum(step.action in WRITING for step in steps),
-        away=job_view.away_reason(sight),
+        away=job_view.away_reason(),
         count=len(sight.status.jobs) if sight.status else 0,
         back=url_for("job.index"),
         **({"fault": "", "is_done": False} | more),

@@ -61,7 +61,6 @@ def revision(name: str, number: int) -> ResponseReturnValue:
     else:
         earlier = context().people.revisions.get("job", name, number - 1)
         before, after = earlier.value if earlier else None, found.value
-    sight = context().fleet.sight()
     return render_template(
         "job/revision.html",
         name=name,
@@ -72,7 +71,7 @@ def revision(name: str, number: int) -> ResponseReturnValue:
         against_now=against_now,
         is_current=entry is not None and found.tag == tag_of(entry),
         tag=tag_of(entry) if entry else "",
-        away=job_view.away_reason(sight),
+        away=job_view.away_reason(),
     )
 
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, redirect, render_template, request, url_for
 
 from console.account import authenticate, confirm_password
-from console.context import actor, actor_or_none
+from console.context import actor, actor_or_none, context
 from console.form import local_address, path_of
 from console.limit import limit_login, limit_password
+from console.problem import RETRY_LATER
 from console.role import role
-from console.sign_in import begin_sign_in, end_sign_in
+from console.sign_in import begin_sign_in, end_sign_in, forget_sign_in
 from console.text import gettext as _
 from console.trail import note
+from shardsched.errors import HistoryUnavailableError
 
 if TYPE_CHECKING:
     from flask.typing import ResponseReturnValue
@@ -32,6 +34,8 @@ def index() -> ResponseReturnValue:
             return redirect(wanted)
         return render_template("login.html", name="", wanted=wanted, fault="")
     name = request.form.get("name", "")
+    if context().store.fault() is not None:  # before a password is tried, so that nobody tries many meanwhile
+        return render_template("login.html", name=name, wanted=wanted, fault=""), 503, RETRY_LATER
     user = authenticate(name, request.form.get("password", "")[:1000])
     if user is None:
         fault = _("The name or the password is wrong.")
@@ -44,10 +48,13 @@ def index() -> ResponseReturnValue:
 @blueprint.post("/logout")
 @role("viewer")
 def logout() -> ResponseReturnValue:
-    """Sign out."""
+    """Sign out; while the history database is away, only this browser and this process forget the sign-in."""
     who = actor()
-    note("session.end", "user", who.name)
-    end_sign_in(who)
+    try:
+        note("session.end", "user", who.name)
+        end_sign_in(who)
+    except HistoryUnavailableError:
+        forget_sign_in(who)
     return redirect(url_for("login.index"))
 
 

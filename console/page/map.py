@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
 
-from console import map_action
+from console import executor_action, map_action
 from console.context import context
 from console.live_text import live_text, schedule_words, success_rates
 from console.map_view import Cell, bars, cards, find_cell, fold, tiles
@@ -195,7 +195,7 @@ def enable() -> ResponseReturnValue:
 def drain() -> ResponseReturnValue:
     """Take an executor's items away; what it runs goes on to its end."""
     name = request.values.get("executor", "")
-    map_action.set_drained(name, is_drained=True)
+    executor_action.drain(name)
     toast(_("%(name)s is being drained.", name=name), undo=url_for("map.undrain", executor=name))
     return _done()
 
@@ -205,7 +205,7 @@ def drain() -> ResponseReturnValue:
 def undrain() -> ResponseReturnValue:
     """Give an executor items again."""
     name = request.values.get("executor", "")
-    map_action.set_drained(name, is_drained=False)
+    executor_action.undrain(name)
     toast(_("%(name)s gets items again.", name=name))
     return _done()
 

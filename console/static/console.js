@@ -8,10 +8,11 @@ const STALE_MS = 10000;
 // Live: parts that poll are held while the tab is hidden or somebody paused them.
 const chip = $("#live");
 const live = { paused: sessionStorage.getItem("paused") === "1", failedAt: 0 };
+const off = { registry: "", history: "", stale: "" };
 const isPoll = (element) => (element?.getAttribute?.("hx-trigger") || "").includes("every ");
 function showLive() {
   if (!chip) return;
-  const state = live.paused ? "paused" : live.failedAt && Date.now() - live.failedAt > STALE_MS ? "reconnecting" : "live";
+  const state = live.paused ? "paused" : off.stale || live.failedAt && Date.now() - live.failedAt > STALE_MS ? "reconnecting" : "live";
   if (chip.dataset.state === state) return;
   chip.dataset.state = state;
   chip.setAttribute("aria-pressed", String(live.paused));
@@ -34,7 +35,8 @@ document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
   if (csrf && ctx.request.method !== "GET") ctx.request.headers["X-CSRFToken"] = csrf;
 });
 document.addEventListener("htmx:before:request", (event) => {
-  if (isPoll(event.detail.ctx.sourceElement) && isHeld()) event.preventDefault();
+  const element = event.detail.ctx.sourceElement;
+  if (isPoll(element) && (element.id === "away" ? document.hidden : isHeld())) event.preventDefault();
 });
 document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
   if (isPoll(ctx.sourceElement)) answered(ctx.response.status < 500);
@@ -182,5 +184,5 @@ document.addEventListener("keydown", (event) => {
   else if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
 });
 if (!chip) sessionStorage.clear(); // nobody is signed in: what was seen is not left to the next
-window.shell = { toast, answered, isHeld };
+window.shell = { toast, answered, isHeld, off, showLive };
 showLive();

@@ -83,24 +83,30 @@ class Executors:
     def forget(self, name: str) -> None:
         """Remove what is left of an executor that is gone: the mark that it is drained.
 
-        One of that name that joins later takes items again.
+        One of that name that joins later takes items again. A record that no session holds was made by hand; it goes
+        too.
 
         **Atomicity:** one transaction; an executor that joins at that moment takes items. **Unknown:** asking again is
         safe.
 
         Raises:
-            ExecutorNotFoundError: There is no mark of that name.
+            ExecutorNotFoundError: There is nothing of that name.
             ConflictError: It lives.
-            StaleVersionError: Others drain and undrain it all the time.
+            StaleVersionError: Others change it all the time.
             RegistryUnavailableError: No answer.
         """
         name = self._known(name)
-        if self._registry.get(self._paths.executor(name), fresh=True) is not None:
+        until_won(lambda: self._try_forget(name), self._paths.executor(name))
+
+    def _try_forget(self, name: str) -> bool | None:
+        member, mark = self._nodes(name)
+        if member is not None and member.owner is not None:
             message = Sentence(
                 "executor %(name)r lives, so it cannot be forgotten; stop it first, or undrain it", name=name
             )
             raise ConflictError(message)
-        until_won(lambda: self._try_undrain(name), self._paths.drained(name))
+        left = [Delete(node.path, node.version) for node in (member, mark) if node is not None]
+        return True if isinstance(self._registry.transact(left), Committed) else None
 
     def loads(self) -> dict[str, LoadReport]:
         """Return what the living executors last reported of themselves, as far as it can be read.
@@ -123,11 +129,19 @@ class Executors:
         Raises:
             ExecutorNotFoundError: No such executor lives or is drained.
         """
+        return self._nodes(name)[1]
+
+    def _nodes(self, name: str) -> tuple[Node | None, Node | None]:
+        """Return an executor's node and that of its drain mark.
+
+        Raises:
+            ExecutorNotFoundError: No such executor lives or is drained.
+        """
         paths = (self._paths.executor(name), self._paths.drained(name))
-        executor, stored = self._registry.read(paths, fresh=True)
-        if executor is None and stored is None:
+        member, mark = self._registry.read(paths, fresh=True)
+        if member is None and mark is None:
             raise ExecutorNotFoundError(executor=name)
-        return stored
+        return member, mark
 
     def _known(self, name: str) -> str:
         """Return the name if a path may be built of it: it is valid, or a node of that name exists."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shardsched.admin.document import executor_document
+from shardsched.core.name import name_fault
 from shardsched.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def executor_status(
 ) -> ExecutorStatus:
     """Return the status of an executor, or of a drain mark alone."""
     record, drain = fleet.executors.get(name), fleet.drained.get(name)
-    state, reason = _executor_state(record, drain, is_present=is_present)
+    state, reason = _executor_state(name, record, drain, is_present=is_present)
     return ExecutorStatus(
         name=name,
         state=state,
@@ -85,12 +86,17 @@ def executor_status(
 
 
 def _executor_state(
-    record: ExecutorRecord | None, drain: DrainMark | None, *, is_present: bool
+    name: str, record: ExecutorRecord | None, drain: DrainMark | None, *, is_present: bool
 ) -> tuple[str, str | None]:
+    fault = name_fault(name)
+    if fault is not None:
+        return "unreadable", Sentence(
+            "somebody made it by hand: no executor can have that name (%(fault)s); forget it", fault=fault
+        )
     if not is_present:
         return "gone", _drain_text(drain)
     if record is None:
-        return "unreadable", Sentence("its record cannot be read; restart it")
+        return "unreadable", Sentence("its record cannot be read; restart it, or forget it if nobody runs it")
     if drain is not None:
         return "drained", _drain_text(drain)
     if record.unfit is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shardsched.admin.executor_status import executor_status
 from shardsched.admin.live_value import LiveExecutor
+from shardsched.core.name import name_fault
 from shardsched.core.view import FleetView
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Crew:
         self._loads_read_at: float | None = None
         self._departed: dict[str, LiveExecutor] = {}
         self._present: dict[str, LiveExecutor] = {}
+        self._unreadable: frozenset[str] = frozenset()
+        self._unreadable_marks: frozenset[str] = frozenset()
         self.fleet = FleetView()
         self.numbers: dict[str, int] = {}
         self.request_count = 0
@@ -69,8 +72,11 @@ class Crew:
         # One read that lags behind nobody: it fails where the link is down and the mirror would go on to look fresh.
         self._reader.registry.read((self._reader.paths.leader,), fresh=True)
         self.request_count += 1
-        before, self.fleet = self.fleet, replace(self._mirror.fleet(), jobs={})
-        is_changed = before != self.fleet
+        before = (self.fleet, self._unreadable, self._unreadable_marks)
+        self.fleet = replace(self._mirror.fleet(), jobs={})
+        self._unreadable = self._mirror.unreadable("executors")
+        self._unreadable_marks = self._mirror.unreadable("drained")
+        is_changed = before != (self.fleet, self._unreadable, self._unreadable_marks)
         if is_changed:
             self._note_departures(now)
             self.numbers = number_executors(self.numbers, [*self._names(), *self._departed])
@@ -91,17 +97,17 @@ class Crew:
         return tuple(sorted((*self._present.values(), *self._departed.values()), key=lambda one: one.number))
 
     def _names(self) -> set[str]:
-        return set(self.fleet.executors) | set(self.fleet.drained)
+        return self.fleet.executors.keys() | self.fleet.drained.keys() | self._unreadable | self._unreadable_marks
 
     def _executor(self, name: str, counts: ItemCounts) -> LiveExecutor:
-        is_present = name in self.fleet.executors
+        is_present = name in self.fleet.executors or name in self._unreadable
         status = executor_status(name, self.fleet, self._loads.get(name), counts, is_present=is_present)
         return LiveExecutor(number=self.numbers[name], status=status)
 
     def _note_departures(self, now: datetime) -> None:
         names = self._names()
         for name, one in self._present.items():
-            if name not in names:
+            if name not in names and name_fault(name) is None:
                 status = replace(one.status, state="gone", reason=None, is_leader=False, items=0, running=0)
                 self._departed[name] = replace(one, status=status, left_at=now)
         self._departed = {name: one for name, one in self._departed.items() if name not in names}

@@ -10,7 +10,6 @@ from shardsched.admin.executor_status import ItemCounts
 from shardsched.admin.live_item import item_count
 from shardsched.admin.live_value import LiveJob, job_text
 from shardsched.admin.status import job_status
-from shardsched.core.sight import item_sight
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,22 +58,12 @@ def next_picture(before: Picture, jobs: Mapping[str, SeenJob], touched: set[str]
 
 
 def _job(name: str, before: Picture, seen: SeenJob, crew: Crew, number: int, now: datetime) -> LiveJob:
-    known, status = before.jobs.get(name), job_status(seen.entry, crew.fleet, seen.views, now)
+    is_read = seen.attention.read_at is not None
+    known, status = before.jobs.get(name), job_status(seen.entry, crew.fleet, seen.views, now, is_read=is_read)
     if known is not None and known.status == status:
         status = known.status  # the same object, so that whoever shows it need not compare it
-    config = seen.entry.config
-    disabled = frozenset(config.disabled_items if config is not None else ())
     items = [item for item in status.items if item.item < item_count(seen.entry)]
-    sights = tuple(
-        item_sight(
-            seen.views.get(one.item),
-            status.state,
-            is_owned=one.owner is not None,
-            is_disabled=one.item in disabled,
-            is_read=seen.attention.read_at is not None,
-        )
-        for one in items
-    )
+    sights = tuple(one.sight for one in items)
     owners = tuple(crew.numbers.get(_who(one) or "", 0) for one in items)
     text = job_text(status, sights, owners)
     changed = known.changed if known is not None and known.text == text else number

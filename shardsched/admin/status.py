@@ -14,6 +14,7 @@ from shardsched.admin.reader import is_abandoned
 from shardsched.core.checkpoint import decode_checkpoint
 from shardsched.core.dependency import upstream_fault
 from shardsched.core.reason import JobState, judge, live_owners
+from shardsched.core.sight import item_sight
 from shardsched.errors import ConfigurationError, CorruptNodeError
 from shardsched.sentence import Sentence
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from shardsched.core.checkpoint import Checkpoint
     from shardsched.core.executor import LeaderRecord
     from shardsched.core.fire import Cursor, Marker
+    from shardsched.core.sight import ItemSight
     from shardsched.core.tally import Tally
     from shardsched.core.view import FleetView, ItemView, JobEntry
     from shardsched.registry.base import Node
@@ -52,6 +54,8 @@ class ItemStatus:
     """Which."""
     owner: str | None
     """Who owns it, None if nobody does that lives."""
+    sight: ItemSight
+    """What it looks like, in one word."""
     cursor: Cursor | None = None
     """What it last handled, None where that is nothing or cannot be read."""
     marker: Marker | None = None
@@ -171,6 +175,8 @@ def job_status(
     now: datetime,
     tally: Tally | None = None,
     jobs: Container[str] | None = None,
+    *,
+    is_read: bool = True,
 ) -> JobStatus:
     """Return one job as it stands, made of what was read.
 
@@ -181,12 +187,28 @@ def job_status(
         now: The time.
         tally: How far its fires have come.
         jobs: The names of all jobs, to tell of upstream jobs that are not there; None where they are not known.
+        is_read: Whether its items have been looked at yet.
     """
     verdict = judge(entry, fleet)
     owners = live_owners(entry.assignment, fleet)
     by_item = {item: name for name, items in owners.items() for item in items}
     count = _item_count(entry)
-    items = tuple(_item_status(item, by_item.get(item), views.get(item)) for item in sorted({*range(count), *views}))
+    disabled = frozenset(entry.config.disabled_items if entry.config is not None else ())
+    items = tuple(
+        _item_status(
+            item,
+            by_item.get(item),
+            views.get(item),
+            item_sight(
+                views.get(item),
+                verdict.state,
+                is_owned=item in by_item,
+                is_disabled=item in disabled,
+                is_read=is_read,
+            ),
+        )
+        for item in sorted({*range(count), *views})
+    )
     faulty = [
         Sentence("item %(item)s: %(reason)s", item=item.item, reason=item.reason) for item in items if item.reason
     ]
@@ -208,9 +230,9 @@ def _item_count(entry: JobEntry) -> int:
     return max(configured, entry.assignment.newest.items if entry.assignment else 0)
 
 
-def _item_status(item: int, owner: str | None, view: ItemView | None) -> ItemStatus:
+def _item_status(item: int, owner: str | None, view: ItemView | None, sight: ItemSight) -> ItemStatus:
     if view is None:
-        return ItemStatus(item=item, owner=owner)
+        return ItemStatus(item=item, owner=owner, sight=sight)
     reason = view.fault
     if reason is None and is_abandoned(view):
         reason = (
@@ -218,7 +240,7 @@ def _item_status(item: int, owner: str | None, view: ItemView | None) -> ItemSta
             if owner
             else Sentence("abandoned in the middle of a run; waits for an owner to settle it")
         )
-    return ItemStatus(item=item, owner=owner, cursor=view.cursor, marker=view.marker, reason=reason)
+    return ItemStatus(item=item, owner=owner, sight=sight, cursor=view.cursor, marker=view.marker, reason=reason)
 
 
 def _checkpoint_status(node: Node, uid: str | None) -> CheckpointStatus | None:

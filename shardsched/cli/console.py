@@ -70,6 +70,7 @@ def console(
     from console.app import create_app  # noqa: PLC0415
     from console.server import serve  # noqa: PLC0415
     from console.setting import settings_from_environment  # noqa: PLC0415
+    from shardsched.history.engine import PATIENCE_S  # noqa: PLC0415
     from shardsched.history.query import History  # noqa: PLC0415
     from shardsched.people import People  # noqa: PLC0415
     from shardsched.registry.url import redacted_url  # noqa: PLC0415
@@ -81,7 +82,8 @@ def console(
     database = _history_url(place, history)
 
     def make_app() -> Flask:
-        people, past = People(database, namespace), History(database, namespace=namespace)
+        people = People(database, namespace, patience_s=PATIENCE_S)
+        past = History(database, namespace=namespace, patience_s=PATIENCE_S)
         return create_app(settings, partial(_connect, url, namespace), people, past)
 
     serve(make_app, host, port)

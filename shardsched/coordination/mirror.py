@@ -177,6 +177,16 @@ class Mirror:
         with self._lock:
             return dict(self._executors)
 
+    def unreadable(self, kind: str) -> frozenset[str]:
+        """Return the names of ``executors`` or ``drained`` whose node says nothing that can be used.
+
+        Some of them may be names that no executor can have.
+        """
+        prefix = self._paths.under(kind)
+        with self._lock:
+            read = self._executors if kind == "executors" else self._drained
+            return frozenset(last_part(path) for path in self._nodes[kind] if path != prefix) - read.keys()
+
     def is_listened(self, handler: str) -> bool:
         """Whether some living executor's code for a handler has listeners that are told of whole fires."""
         with self._lock:

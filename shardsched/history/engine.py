@@ -1,7 +1,8 @@
 """The way to the history database: every transaction goes through here, with its schema and its errors.
 
 Nothing here waits longer than the database's own time-outs, and nothing is tried again: who writes has a spool, and
-who reads has a person waiting.
+who reads has a person waiting. Who has many people waiting has patience: with it time-outs are short, and after a
+failure the database is left alone for a while (`shardsched.history.outage`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from shardsched.clock import SYSTEM_CLOCK
 from shardsched.errors import HistoryError, HistorySchemaError, HistoryUnavailableError, SettingsError
+from shardsched.history.outage import REST_S, Breaker
+from shardsched.history.place import dialect_of
 from shardsched.history.schema import HEAD, VERSION, load_steps, newer, stored_version
 from shardsched.registry.sql_dialect import WRITES, Trouble
-from shardsched.registry.sql_postgres import Postgres
 from shardsched.registry.sql_sqlite import Sqlite
-from shardsched.registry.url import sqlite_path
 from shardsched.sentence import Foreign, Sentence
 
 if TYPE_CHECKING:
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from shardsched.registry.sql_dialect import Dialect
+    from shardsched.clock import Clock
+    from shardsched.history.outage import Outage
 
 LOCK_WAIT_S = 30.0
 """How long SQLite waits for another writer; four processes that write all the time needed 2.4 s at most."""
-_FILE_MODE = 0o600
-"""Output and parameters of runs may hold what a crawler logs in with."""
+PATIENCE_S = 3.0
+"""How long people wait for a database that is perhaps not there."""
 
 
 class Database:
@@ -43,13 +45,26 @@ class Database:
         url: ``sqlite:///…`` or ``postgresql://…``.
         connection_count: How many connections are kept; as many threads more may have one for a while.
         lock_wait_s: How long SQLite waits for another writer.
+        patience_s: How long people wait for a link or a lock; after that the database counts as away, and whoever asks
+            is told so at once. Without it the time-outs are those of who has nobody waiting, and everybody asks.
+        makes_file: Whether an SQLite file is made if there is none.
+        clock: Tells how long ago it failed.
 
     Raises:
         SettingsError: The URL cannot be read.
     """
 
-    def __init__(self, url: str, *, connection_count: int = 2, lock_wait_s: float = LOCK_WAIT_S) -> None:
-        self._dialect = _dialect(url, lock_wait_s)
+    def __init__(
+        self,
+        url: str,
+        *,
+        connection_count: int = 2,
+        lock_wait_s: float = LOCK_WAIT_S,
+        patience_s: float | None = None,
+        makes_file: bool = True,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._dialect = dialect_of(url, lock_wait_s if patience_s is None else patience_s, patience_s)
         self.place = self._dialect.place
         """Where it is, without a password."""
         self._connection_count = connection_count
@@ -58,6 +73,20 @@ class Database:
         self._file: tuple[int, int] | None = None
         self._is_ready = False
         self._failure: tuple[float, HistoryError] | None = None
+        self._makes_file = makes_file
+        self._has_patience = patience_s is not None
+        rest_s = REST_S if self._has_patience else 0.0
+        self._reads, self._writes = Breaker(clock, rest_s), Breaker(clock, rest_s)
+
+    @property
+    def reading_outage(self) -> Outage | None:
+        """Since when nothing can be read, None while it can as far as is known."""
+        return self._reads.outage
+
+    @property
+    def writing_outage(self) -> Outage | None:
+        """Since when nothing can be written, None while it can as far as is known."""
+        return self._reads.outage or self._writes.outage
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -67,11 +96,8 @@ class Database:
             HistoryUnavailableError: No answer, or we are turned away.
             HistorySchemaError: The tables are not ours.
         """
-        engine = self._ready_engine()
-        with (
-            self._translated(),
-            engine.connect().execution_options(**self._dialect.single_options) as connection,
-        ):
+        self._reads.ask()
+        with self._lent_to_read() as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -86,18 +112,46 @@ class Database:
             HistorySchemaError: The tables are not ours; nothing was written.
             HistoryError: A value cannot be stored; nothing was written.
         """
-        engine = self._ready_engine()
-        with (
-            self._translated(),
-            engine.connect().execution_options(**{WRITES: True}) as connection,
-            connection.begin(),
-        ):
-            # Another process may have brought the tables to its own version since we looked.
-            version = connection.execute(select(VERSION.c.version_num)).scalar()
-            if version != HEAD:
-                self._is_ready = False
-                raise newer(self.place, version)
+        self._reads.ask()
+        self._writes.ask()
+        with self._lent_to_write() as connection:
             yield connection
+
+    def probe(self) -> None:
+        """Ask whether it can be read and written, also while it is left alone.
+
+        Raises:
+            HistoryError: Not so.
+        """
+        for lent in (self._lent_to_read, self._lent_to_write):
+            with lent() as connection:
+                connection.execute(select(VERSION.c.version_num)).scalar()
+
+    @contextlib.contextmanager
+    def _lent_to_read(self) -> Iterator[Connection]:
+        with self._reads.judging():
+            engine = self._ready_engine()
+            with (
+                self._translated(),
+                engine.connect().execution_options(**self._dialect.single_options) as connection,
+            ):
+                yield connection
+
+    @contextlib.contextmanager
+    def _lent_to_write(self) -> Iterator[Connection]:
+        with self._writes.judging():
+            engine = self._ready_engine()
+            with (
+                self._translated(),
+                engine.connect().execution_options(**{WRITES: True}) as connection,
+                connection.begin(),
+            ):
+                # Another process may have brought the tables to its own version since we looked.
+                version = connection.execute(select(VERSION.c.version_num)).scalar()
+                if version != HEAD:
+                    self._is_ready = False
+                    raise newer(self.place, version)
+                yield connection
 
     def prepare(self) -> None:
         """Connect, and make or upgrade the tables.
@@ -137,6 +191,12 @@ class Database:
                 raise
 
     def _connected_engine(self) -> Engine:
+        if self._is_gone():
+            # A new file would have no users, and people would take it for the first start.
+            self._forget()
+            raise HistoryUnavailableError(
+                Sentence("%(place)s is gone; put it back, or restart the console for a new one", place=self.place)
+            )
         if self._is_ready and self._is_moved():
             self._forget()
         if self._engine is None:
@@ -165,6 +225,11 @@ class Database:
         engine, self._engine, self._is_ready = self._engine, None, False
         if engine is not None:
             engine.dispose()
+
+    def _is_gone(self) -> bool:
+        """Whether there is no file where one must be, as it was there or somebody else makes it."""
+        must_be = not self._makes_file or (self._has_patience and self._file is not None)
+        return must_be and isinstance(self._dialect, Sqlite) and not self._dialect.path.exists()
 
     def _identity(self) -> tuple[int, int] | None:
         if not isinstance(self._dialect, Sqlite):
@@ -228,21 +293,6 @@ class Database:
                         reason=reason,
                     )
                 )
-
-
-def _dialect(url: str, lock_wait_s: float) -> Dialect:
-    kind, mark, rest = url.partition("://")
-    if mark and kind.lower() == "postgresql":
-        return Postgres(f"postgresql://{rest}")
-    path = sqlite_path(rest) if mark and kind.lower() == "sqlite" else None
-    if path is None:
-        raise SettingsError(
-            Sentence(
-                "the URL of the history database names none; write sqlite:///history.db, "
-                "sqlite:////folder/history.db or postgresql://user:password@host/database"
-            )
-        )
-    return Sqlite(path, SYSTEM_CLOCK, busy_timeout_s=lock_wait_s, mode=_FILE_MODE)
 
 
 def _first_line(error: SQLAlchemyError) -> str:

@@ -58,13 +58,22 @@ class History:
         url: ``sqlite:///…`` or ``postgresql://…``.
         namespace: The fleet's.
         clock: Tells how long ago a moment is.
+        patience_s: How long people wait for the database until it counts as away for a while; None for ever anew.
 
     Raises:
         SettingsError: The URL cannot be read.
     """
 
-    def __init__(self, url: str, *, namespace: str, clock: Clock = SYSTEM_CLOCK) -> None:
-        self.database = Database(url, connection_count=CONNECTION_COUNT)
+    def __init__(
+        self, url: str, *, namespace: str, clock: Clock = SYSTEM_CLOCK, patience_s: float | None = None
+    ) -> None:
+        self.database = Database(
+            url,
+            connection_count=CONNECTION_COUNT,
+            patience_s=patience_s,
+            makes_file=patience_s is None,  # people's records are there already, and an empty file would hide them
+            clock=clock,
+        )
         """The database, which others may share."""
         self._namespace = namespace
         self._clock = clock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import secrets
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, or_, select, update
 
+from shardsched.errors import HistoryUnavailableError
 from shardsched.people.table import SESSIONS, USERS
 from shardsched.people.user import user_of
 
@@ -69,7 +71,7 @@ class WebSessions:
         """Begin a sign-in and return its secret, to be kept by the browser only."""
         secret, now = secrets.token_urlsafe(32), self._clock.now()
         row = {
-            "id": _digest(secret),
+            "id": secret_digest(secret),
             "user_id": user.id,
             "epoch": user.epoch,
             "created_at": now,
@@ -86,14 +88,15 @@ class WebSessions:
     def find(self, secret: str) -> tuple[WebSession, User] | None:
         """Return the sign-in with a secret and its user, None if it is over; note that it is in use."""
         joined = select(*_COLUMNS, *USERS.c).join_from(SESSIONS, USERS)
-        valid = (SESSIONS.c.id == _digest(secret), SESSIONS.c.epoch == USERS.c.epoch, ~self._is_over())
+        valid = (SESSIONS.c.id == secret_digest(secret), SESSIONS.c.epoch == USERS.c.epoch, ~self._is_over())
         with self._database.reading() as connection:
             row = connection.execute(joined.where(*valid)).first()
         if row is None:
             return None
         session, user = _session(row), user_of(row)
         if self._clock.now() - session.seen_at >= _SEEN_STEP:
-            with self._database.writing() as connection:
+            # Who only looks must not be kept from it by a database that can be read and not written.
+            with contextlib.suppress(HistoryUnavailableError), self._database.writing() as connection:
                 touched = update(SESSIONS).where(SESSIONS.c.id == session.id).values(seen_at=self._clock.now())
                 connection.execute(touched)
         return session, user
@@ -129,7 +132,8 @@ class WebSessions:
         return or_(SESSIONS.c.seen_at < now - IDLE, SESSIONS.c.created_at < now - LIFE)
 
 
-def _digest(secret: str) -> str:
+def secret_digest(secret: str) -> str:
+    """Return the identity of the sign-in with a secret."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import math
 import os
 import select as polling
 import socket
@@ -74,6 +75,7 @@ class Postgres(Dialect):
 
     Args:
         url: Its URL, beginning with ``postgresql://``.
+        patience_s: How long a link is waited for, at least 2 s; None for ours.
 
     Raises:
         SettingsError: The URL cannot be read.
@@ -83,7 +85,11 @@ class Postgres(Dialect):
     era = "postgresql"
     single_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, patience_s: float | None = None) -> None:
+        self._link_options = dict(LINK_OPTIONS)
+        if patience_s is not None:
+            wait_s = max(2, math.ceil(patience_s))  # libpq takes no less
+            self._link_options |= {"connect_timeout": wait_s, "tcp_user_timeout": wait_s * 1000}
         try:
             self._url = make_url(url).set(drivername="postgresql+psycopg")
         except (ArgumentError, ValueError):
@@ -107,7 +113,7 @@ class Postgres(Dialect):
             )
         query = dict(self._url.query)
         own = query.pop("options", "")
-        arguments = {key: value for key, value in LINK_OPTIONS.items() if key not in query}
+        arguments = {key: value for key, value in self._link_options.items() if key not in query}
         pool = {"pool_size": POOL_SIZE, "max_overflow": MAX_OVERFLOW, "pool_timeout": 10.0} | options
         return create_engine(
             self._url.set(query=query),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shardsched.core.executor import decode_drain
-from shardsched.errors import ExecutorNotFoundError, SettingsError
+from shardsched.errors import ConflictError, ExecutorNotFoundError, SettingsError
 
 if TYPE_CHECKING:
     from shardsched.core.executor import DrainMark
@@ -90,3 +90,16 @@ def test_drain_reason_that_cannot_be_stored_is_refused(stage: Stage) -> None:
     stage.join("e1")
     with pytest.raises(SettingsError):
         stage.admin.executors.drain("e1", reason="\ud800")
+
+
+def test_forget_removes_what_nobody_holds(stage: Stage) -> None:
+    """A record that was made by hand, and a mark; but nothing of an executor that lives."""
+    stage.join("e1")
+    with pytest.raises(ConflictError, match="lives"):
+        stage.admin.executors.forget("e1")
+    stage.put(stage.paths.executor("by hand"), b"{")
+    stage.put(stage.paths.drained("by hand"), b"{")
+    stage.admin.executors.forget("by hand")
+    assert not [path for path in stage.tree() if "by hand" in path]
+    with pytest.raises(ExecutorNotFoundError):
+        stage.admin.executors.forget("by hand")

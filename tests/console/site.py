@@ -44,18 +44,21 @@ class Site:
     Args:
         folder: For the history database.
         empty_history: A history database with tables and no rows, to be copied: making the tables takes long.
+        database_url: Another history database.
         **settings: Of the console, where not the usual.
     """
 
-    def __init__(self, folder: Path, empty_history: Path, **settings: Any) -> None:
+    def __init__(self, folder: Path, empty_history: Path, *, database_url: str = "", **settings: Any) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore(self.clock)
         self.paths = Paths("fleet")
         self.is_registry_away = False
-        database = folder / "history.db"
-        shutil.copy(empty_history, database)
-        self.people = People(f"sqlite:///{database}", "fleet", self.clock)
-        self.history = History(f"sqlite:///{database}", namespace="fleet", clock=self.clock)
+        self.registry: MemoryRegistry | None = None
+        self.database = folder / "history.db"
+        shutil.copy(empty_history, self.database)
+        url = database_url or f"sqlite:///{self.database}"
+        self.people = People(url, "fleet", self.clock, patience_s=0.3)
+        self.history = History(url, namespace="fleet", clock=self.clock, patience_s=0.3)
         self.app: Flask = create_app(
             ConsoleSettings(**{"namespace": "fleet", "registry": "memory://", "secret_key": KEY} | settings),
             self._connect,
@@ -77,12 +80,12 @@ class Site:
     def _connect(self) -> Link:
         if self.is_registry_away:
             raise RegistryUnavailableError("the registry is away, says the test")
-        registry = MemoryRegistry(self.store)
-        registry.open()
+        self.registry = MemoryRegistry(self.store)
+        self.registry.open()
         return Link(
-            admin=Admin(registry, self.paths, self.clock),
-            live=LiveFleet(registry, self.paths, self.clock),
-            close=registry.close,
+            admin=Admin(self.registry, self.paths, self.clock),
+            live=LiveFleet(self.registry, self.paths, self.clock),
+            close=self.registry.close,
         )
 
     def user(self, role: str = "admin", name: str = "") -> User:
@@ -120,5 +123,6 @@ class Site:
         """End all that runs."""
         self.parts.loads.close()
         self.parts.fleet.close()
+        self.parts.store.close()
         self.people.close()
         self.history.close()

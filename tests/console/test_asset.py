@@ -7,14 +7,20 @@ import gzip
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from console.asset import STATIC
+from console.asset import STATIC, imports
 from console.tools.vendor import TEST_VENDOR, VENDOR, integrity
+from tests.console.store_away import fleet_of
 from tests.packaging.source import ROOT
 
+if TYPE_CHECKING:
+    from tests.console.site import Site
+
 TEMPLATES = sorted((ROOT / "console" / "templates").rglob("*.html"))
+BASE = ROOT / "console" / "templates" / "base.html"
 SCRIPTS = sorted(path for path in STATIC.glob("*.js"))
 _INLINE = re.compile(
     r"\sstyle=|<style|\son[a-z]+=|hx-on|javascript:|<script(?![^>]*(?: src=|application/json))", re.IGNORECASE
@@ -80,7 +86,9 @@ def test_scripts_are_small_and_write_no_html() -> None:
     texts = {path.name: path.read_text() for path in SCRIPTS}
     sizes = {name: len(gzip.compress(text.encode())) for name, text in texts.items()}
     assert len(texts["console.js"].splitlines()) < 200
-    assert all(size + sizes["console.js"] < 15_000 for size in sizes.values())
+    everywhere = sum(sizes[name] for name in re.findall(r"asset\('([a-z]+\.js)'\)", BASE.read_text()))
+    assert everywhere > sizes["console.js"]
+    assert all(everywhere + size + sum(sizes[part] for part in imports(name)) < 15_000 for name, size in sizes.items())
     assert [
         name for name, text in texts.items() if re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(", text)
     ] == []
@@ -92,3 +100,19 @@ def test_ids_that_scripts_look_for_exist() -> None:
     wanted = {name for path in SCRIPTS for name in re.findall(r'\$\("#([a-z-]+)', path.read_text())}
     assert {name for name in wanted if f'id="{name}"' not in templates} == set()
     assert len(wanted) > 5
+
+
+def test_modules_are_imported_by_addresses_that_change_with_them(site: Site) -> None:
+    """Browsers keep files for good, so a page must name each that it needs, and modules the same addresses."""
+    fleet_of(site)
+    browser = site.client("viewer")
+    page = browser.get("/map").text
+    preloaded = set(re.findall(r'rel="modulepreload" href="([^"]+)"', page))
+    script = re.findall(r'src="(/static/map\.js[^"]+)"', page)[0]
+    wanted: set[str] = set()
+    for address in (script, *preloaded):
+        answer = browser.get(address)
+        assert "immutable" in answer.headers["Cache-Control"]
+        wanted |= {f"/static/{name}" for name in re.findall(r' from "\./([^"]+)"', answer.text)}
+    assert wanted == preloaded
+    assert len(preloaded) == len(imports("map.js")) > 3

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
+from markupsafe import escape
 
 from shardsched.core.fire import ItemState
 from shardsched.people.audit import AuditFilter
@@ -224,3 +227,49 @@ def test_overview_says_what_needs_attention_and_the_cure(site: Site, troupe: Tro
         moments, good, bad = browser.get(f"/overview/runs?range={span}").json or []
         assert len(moments) == len(good) == len(bad) == points
     assert browser.get("/map/success").json == {}
+
+
+@pytest.mark.parametrize("name", [*HOSTILE_NAMES, "two words"])
+def test_executor_made_by_hand_is_shown_and_forgotten(site: Site, troupe: Troupe, name: str) -> None:
+    """Nobody can have its name: it is listed as unreadable with the cure on all pages, and can be removed."""
+    troupe.put(site.paths.executor(name), b"{")
+    troupe.put(site.paths.drained(name), b"{")
+    site.clock.advance(21)
+    browser, program = site.client("operator"), site.token("operator")
+    settled(browser, "news", "www")
+    listed = site.app.test_client().get("/api/v1/executors", headers=program).json or {}
+    assert [one["state"] for one in listed["items"] if one["name"] == name] == ["unreadable"]
+    shown = [one["name"] for one in (browser.get("/live").json or {})["executors"]]
+    assert sorted(shown) == sorted(["crawler-a", "crawler-b", name])
+    place = f"/executors/{quote(name, safe='')}"
+    for path in ("/executors", "/map", "/overview", place):
+        text = browser.get(path).text
+        assert "by hand" in text or path == "/map", path
+        assert str(escape(name)) in text, path
+        assert name not in text or name == str(escape(name)), path
+    assert "No executor can have that name" in browser.get(place).text
+    assert site.post(browser, f"{place}/forget", confirm=name).status_code == 302
+    assert site.post(browser, f"{place}/forget", confirm=name).status_code == 404
+    assert name not in [one["name"] for one in (browser.get("/live").json or {})["executors"]]
+
+
+def test_item_looks_the_same_everywhere(site: Site, troupe: Troupe) -> None:
+    """On the map, in the list, on the page of its job and in the API: also one that waits for a retry, or is held."""
+    troupe.write_cursor("news", 1, state=ItemState.FAILED, failures=1, retry_at=site.clock.now() + timedelta(hours=1))
+    troupe.job("odd", {"crawler-a": (0,)})
+    node = troupe.registry.get(troupe.paths.job("odd"), fresh=True)
+    assert node is not None
+    troupe.put(node.path, node.value.replace(b'"0 * * * *"', b'"never"'))
+    site.clock.advance(21)
+    browser, program = site.client("viewer"), site.token("viewer")
+    settled(browser, "news", "wyw")
+    settled(browser, "odd", "h")
+    for name, states, words in (
+        ("news", ["waiting", "retry", "waiting"], "Waits for a retry"),
+        ("odd", ["held"], "Held"),
+    ):
+        answer = site.app.test_client().get(f"/api/v1/jobs/{name}/items", headers=program).json or {}
+        assert [one["state"] for one in answer["items"]] == states
+        assert f"item-{states[-1]}" in browser.get(f"/jobs?q={name}").text
+        assert words in browser.get(f"/jobs/{name}").text
+        assert f"item-{states[-1]}" in browser.get(f"/jobs?q={name}&problem=any").text
