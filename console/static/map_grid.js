@@ -1,5 +1,5 @@
 // Where rows and cells of the shard map stand, and moving about them.
-import { bind, newRow, pitchOf } from "./map_row.js";
+import { bind, columns, newRow, pitchOf } from "./map_row.js";
 import { $, DENSE_FROM, HEAD, ROW, body, box, canvas, fleet, frame, heads, make, root, strip, texts, view } from "./map_state.js";
 
 export function layout() {
