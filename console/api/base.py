@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import flask_smorest
 from flask import current_app, make_response, request
+from flask_smorest.pagination import PaginationMetadataSchema
 from werkzeug.exceptions import BadRequest, Conflict, HTTPException, UnprocessableEntity
 
 from console.api.schema import ProblemSchema
@@ -47,6 +48,11 @@ class ConsoleApi(flask_smorest.Api):  # type: ignore[misc]  # it has no types
         self.DEFAULT_RESPONSE_CONTENT_TYPE = PROBLEM_TYPE
         super()._register_responses()
         del self.DEFAULT_RESPONSE_CONTENT_TYPE
+
+    def _register_pagination_header(self) -> None:
+        """Document that the counts come as JSON."""
+        content = {"application/json": {"schema": PaginationMetadataSchema}}
+        self.spec.components.header("PAGINATION", {"description": "Counts of all pages", "content": content}, lazy=True)
 
 
 def resource(name: str, description: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import threading
 from pathlib import Path
@@ -15,12 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flask import Flask
-    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
 AXE = Path(__file__).with_name("vendor") / "axe.min.js"
 _TOO_WIDE = """() => [...document.querySelectorAll("html, .table-box, .bar-title, .card-head, .btn, .badge")]
   .filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1)
   .map((one) => `${one.tagName}.${one.className} ${one.scrollWidth} > ${one.clientWidth}`)"""
+_TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+_ASLEEP = ("target-size",)
+"""Rules of these that axe-core switches off by itself."""
+LOOK_RULES = ("color-contrast", "link-in-text-block")
+"""Rules of axe-core whose findings a theme can change."""
+SMALL_RULES = ("scrollable-region-focusable", "target-size")
+"""Rules of axe-core whose findings a small window can change."""
+_JUDGE = """async (options) => (await axe.run(document, options)).violations.map(
+  (found) => `${found.id}: ${found.nodes.map((node) => node.html.slice(0, 200)).slice(0, 3).join(" ")}`)"""
 _SWITCHES = (
     "--no-sandbox",
     "--disable-gpu",
@@ -30,6 +40,11 @@ _SWITCHES = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+@functools.cache
+def _axe() -> str:
+    return AXE.read_text()
 
 
 @contextlib.contextmanager
@@ -62,6 +77,7 @@ class Window:
         address: Of the site.
         faults: Errors of scripts, violations of the policy, and requests to other places.
         expected: Statuses of answers that the test wants although they are errors.
+        status: Of the last page that was gone to.
     """
 
     def __init__(self, page: Page, address: str) -> None:
@@ -69,9 +85,11 @@ class Window:
         self.address = address
         self.faults: list[str] = []
         self.expected: set[int] = set()
+        self.status = 0
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
         page.on("request", self._on_request)
+        page.on("response", self._on_response)
 
     @classmethod
     @contextlib.contextmanager
@@ -93,14 +111,19 @@ class Window:
         self.page.click("button.btn-primary")
         self.page.wait_for_selector("#content .card, #content .empty")
 
-    def axe(self) -> list[str]:
-        """Return what axe-core finds wrong with the page: WCAG 2.2 AA and best practice."""
-        self.page.evaluate(AXE.read_text())
-        result = self.page.evaluate(
-            "async () => (await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa',"
-            " 'best-practice']})).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 3).join(' ')}`)"
-        )
-        return [str(line) for line in result]
+    def axe(self, only: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> list[str]:
+        """Return what axe-core finds wrong with the page: WCAG 2.2 AA and best practice, or by some rules only."""
+        options: dict[str, Any] = {
+            "runOnly": list(only or _TAGS),
+            "resultTypes": ["violations"],
+            "preload": False,
+            "iframes": False,
+        }
+        if not only:
+            options["rules"] = {name: {"enabled": name not in without} for name in (*_ASLEEP, *without)}
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(_axe())
+        return [str(line) for line in self.page.evaluate(_JUDGE, options)]
 
     def too_wide(self) -> list[str]:
         """Return what does not fit where it stands: the page itself, tables, buttons."""
@@ -116,3 +139,7 @@ class Window:
     def _on_request(self, request: Request) -> None:
         if not request.url.startswith((self.address, "data:", "blob:")):
             self.faults.append(f"a request to {request.url}")
+
+    def _on_response(self, answer: Response) -> None:
+        if answer.request.is_navigation_request():
+            self.status = answer.status

@@ -5,32 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pytest
 from playwright.sync_api import expect
 
 from shardsched.people.audit import AuditEntry, Result
 from shardsched.people.role import Role
-from tests.console.page import Window, served
+from tests.console.page import Window
 from tests.console.site import PASSWORD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playwright.sync_api import Browser
-
     from tests.console.site import Site
-
-PAGES = (
-    "/profile",
-    "/users",
-    "/users/new",
-    "/users/{other}",
-    "/tokens",
-    "/audit",
-    "/audit/1",
-    "/search?q=u",
-    "/nothing",
-)
 
 _NEXT_POLL_IS_HELD = """() => new Promise((resolve) =>
   document.addEventListener("htmx:before:request", (event) => resolve(event.defaultPrevented), {once: true}))"""
@@ -141,44 +124,6 @@ def test_live_part_shows_what_happens_and_can_be_held(site: Site, window: Window
     expect(page.locator("#entries")).not_to_contain_text("second")
     page.locator("#live").click()
     expect(page.locator("#entries")).to_contain_text("second", timeout=10_000)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("language", ["en", "zh_Hans"])
-def test_pages_have_no_barriers(make_site: Callable[..., Site], browser: Browser, theme: str, language: str) -> None:
-    """axe-core finds nothing on any page, in each language and theme, and no page is wider than its window."""
-    site = make_site()
-    found: dict[str, list[str]] = {}
-    options = {"locale": "zh-CN" if language == "zh_Hans" else "en-GB", "color_scheme": theme}
-    with served(site.app) as address, Window.open(browser, address, **options) as window:
-        page = window.page
-        window.expected = {404}
-        page.goto("/setup")
-        found["/setup"] = window.axe()
-        admin = site.user("admin")
-        other = site.user("viewer", "a.rather-long-name-of-somebody-who-has-a-long-name@example.org")
-        site.people.tokens.create(admin, "ci", Role.VIEWER, scope="news-*")
-        site.people.audit.begin(
-            AuditEntry(
-                actor="robot",
-                action="user.update",
-                object="x" * 120,
-                before={"role": "viewer"},
-                after={"role": "admin"},
-            )
-        )
-        page.goto("/login")
-        found["/login"] = window.axe()
-        window.sign_in(admin.name, PASSWORD)
-        for path in PAGES:
-            page.set_viewport_size({"width": 1440, "height": 900})
-            page.goto(path.format(other=other.id))
-            found[path] = window.axe()
-            page.set_viewport_size({"width": 390, "height": 844})
-            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                found[path].append("it is wider than a telephone")
-        assert {path: faults for path, faults in found.items() if faults} == {}
-        assert window.faults == []
 
 
 def test_page_is_light(site: Site, window: Window) -> None:

@@ -9,15 +9,13 @@ import pytest
 from playwright.sync_api import expect
 
 from shardsched.core.fire import ItemState
-from tests.console.page import Window, served
 from tests.console.site import PASSWORD
-from tests.console.troupe import HOSTILE_NAMES, Troupe
+from tests.console.troupe import Troupe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser
-
+    from tests.console.page import Window
     from tests.console.site import Site
 
 
@@ -128,24 +126,3 @@ def test_next_visit_asks_for_what_has_changed(site: Site, troupe: Troupe, window
     page.context.clear_cookies()
     page.goto("/login")
     assert page.evaluate("sessionStorage.length") == 0
-
-
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("zh-CN", "dark")])
-def test_pages_are_accessible(site: Site, troupe: Troupe, browser: Browser, language: str, theme: str) -> None:
-    """Also with names that are HTML, with the drawer open, and coloured by executor."""
-    for name in HOSTILE_NAMES:
-        troupe.put(troupe.paths.job(name), b"{")
-    wrong: dict[str, list[str]] = {}
-    options = {"locale": language, "color_scheme": theme}
-    with served(site.app) as address, Window.open(browser, address, **options) as window:
-        window.sign_in(site.user("operator").name, PASSWORD)
-        for path in ("/overview", "/map/item?job=news&item=1", "/map?by=executor"):
-            window.page.goto(path)
-            window.page.wait_for_selector(".cell, .uplot, .facts")
-            wrong[path] = window.axe()
-        window.page.goto("/map")
-        window.page.locator(".map-body .cell").first.click()
-        window.page.wait_for_selector("#item-body .facts")
-        wrong["drawer"] = window.axe()
-        assert window.faults == []
-    assert {path: found for path, found in wrong.items() if found} == {}

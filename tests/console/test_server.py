@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -13,7 +14,9 @@ import urllib.request
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from shardsched.cli.main import main
 from shardsched.people import People
 from shardsched.people.role import Role
 from tests.console.site import KEY, PASSWORD
@@ -21,6 +24,8 @@ from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from click.testing import Result
 
 
 class Process:
@@ -58,6 +63,13 @@ class Process:
             timeout=60,
             check=False,
         )
+
+    def user(self, *arguments: str, given: str = "") -> Result:
+        """Run a command about users in this process, which is faster."""
+        hidden: dict[str, str | None] = {
+            name: None for name in os.environ if name.startswith(("SHARDSCHED_", "CONSOLE_"))
+        }
+        return CliRunner(env=hidden | self._environment).invoke(main, ["console", "user", *arguments], input=given)
 
 
 @pytest.fixture
@@ -117,26 +129,16 @@ def test_start_is_refused_in_one_line(
 
 def test_users_are_made_at_the_command_line(process: Process) -> None:
     """Also when nobody can sign in; a weak password is refused there too."""
-    assert (
-        "easily guessed" in process.run("user", "add", "ann", "--password-file", "-", given="passwordpassword").stderr
-    )
+    refused = process.user("add", "ann", "--password-file", "-", given="passwordpassword")
+    assert "easily guessed" in refused.stderr
     added = process.run("user", "add", "ann", "--role", "admin", "--password-file", "-", given=PASSWORD + "\n")
     assert (added.returncode, added.stdout) == (0, "user ann can sign in as admin\n")
-    assert process.run("user", "add", "ANN", "--password-file", "-", given=PASSWORD).returncode == 5
-    assert process.run("user", "password", "bob", "--password-file", "-", given=PASSWORD).returncode == 4
-    assert process.run("user", "list", "--json").stdout.split() == [
-        "[",
-        "{",
-        '"name":',
-        '"ann",',
-        '"role":',
-        '"admin"',
-        "}",
-        "]",
-    ]
+    assert process.user("add", "ANN", "--password-file", "-", given=PASSWORD).exit_code == 5
+    assert process.user("password", "bob", "--password-file", "-", given=PASSWORD).exit_code == 4
+    assert json.loads(process.user("list", "--json").stdout) == [{"name": "ann", "role": "admin"}]
     people = People(process.history, "shardsched")
     before = people.users.named("ann")
-    process.run("user", "password", "ann", "--password-file", "-", given="four green ducks type slowly")
+    process.user("password", "ann", "--password-file", "-", given="four green ducks type slowly")
     after = people.users.named("ann")
     people.close()
     assert before is not None
