@@ -57,8 +57,8 @@ class Site:
         self.database = folder / "history.db"
         shutil.copy(empty_history, self.database)
         url = database_url or f"sqlite:///{self.database}"
-        self.people = People(url, "fleet", self.clock, patience_s=0.3)
-        self.history = History(url, namespace="fleet", clock=self.clock, patience_s=0.3)
+        self.people = People(url, "fleet", self.clock, patience_s=1.0)
+        self.history = History(url, namespace="fleet", clock=self.clock, patience_s=1.0)
         self.app: Flask = create_app(
             ConsoleSettings(**{"namespace": "fleet", "registry": "memory://", "secret_key": KEY} | settings),
             self._connect,
