@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 NOT_PAGES = {
     "home.index": "leads on",
     "audit.export": "file",
+    "away.index": "part",
     "execution.hits": "part",
     "execution.log": "data",
     "execution.raw": "file",
@@ -256,7 +257,7 @@ PAGES = (
     PageState("unseen executors", "/executors", scene="unseen"),
     PageState("unseen job", "/jobs/books", scene="unseen", status=503),
     PageState("away jobs", "/jobs", scene="away"),
-    PageState("away map", "/map", act=_see(".map-away"), scene="away"),
+    PageState("away map", "/map", act=_see("#away .notice"), scene="away"),
     PageState("away job", "/jobs/books", scene="away"),
     PageState("away edit", "/jobs/books/edit", scene="away", status=503),
     PageState("no history executions", "/executions", scene="ill"),

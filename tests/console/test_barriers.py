@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
+PATIENCE_MS = 60_000
+"""The page of the API builds a long description before it answers."""
 WIDTHS = (390, 320)
 """Of a telephone, and of a window of 1280 at 400 % (WCAG 1.4.10)."""
 _FITS = """() => document.documentElement.scrollWidth <= innerWidth
@@ -43,6 +45,7 @@ class Gallery:
         if key not in self._windows:
             site, address = self._served(state.scene)
             window = self._open.enter_context(Window.open(self._browser, address, color_scheme="light"))
+            window.page.set_default_timeout(PATIENCE_MS)
             if state.who:
                 window.sign_in(site.user(state.who).name, PASSWORD)
             self._windows[key] = window

@@ -120,7 +120,7 @@ def _make_job(page: Page) -> None:
     expect(page.locator("#preview")).to_contain_text("At 06:30, Monday through Friday", timeout=PATIENCE_MS)
     page.fill("[name=items]", str(ITEMS))
     page.fill("[name=param]", "hold=600")
-    page.get_by_role("button", name="Make the job").click()
+    page.get_by_role("button", name="Create the job").click()
     expect(page).to_have_title("crawl · Jobs · shardsched", timeout=PATIENCE_MS)
     expect(page.locator(".items tbody tr", has_text="crawler-")).to_have_count(ITEMS, timeout=PATIENCE_MS)
     page.get_by_role("button", name="Run now").click()
