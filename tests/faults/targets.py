@@ -189,4 +189,4 @@ def repeats(runs: Sequence[RecordedRun], strike: Strike, slack_s: float = 0.5) -
 def _excuses(strike: Strike, run: RecordedRun, slack_s: float) -> bool:
     # What people ask for loses no outcome.
     is_trouble = strike.kind not in {Kind.ASKED, Kind.BESIDE} and run.executor in strike.victims
-    return is_trouble and strike.begun_at - slack_s <= (run.end or run.last) <= strike.settled_at
+    return is_trouble and strike.touched_at - slack_s <= (run.end or run.last) <= strike.settled_at

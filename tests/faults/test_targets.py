@@ -98,6 +98,7 @@ def test_repeat_after_an_end_is_excused_only_by_a_fault_of_its_executor_at_that_
     assert len(unexcused_repeats([RUN, AGAIN], [replace(STRIKE, kind=Kind.ASKED)])) == 1
     assert len(unexcused_repeats([RUN, AGAIN], [replace(STRIKE, victims=("e2",))])) == 1
     assert len(unexcused_repeats([RUN, AGAIN], [replace(STRIKE, begun_at=13.0)])) == 1
+    assert unexcused_repeats([RUN, AGAIN], [replace(STRIKE, prepared_at=9.0, begun_at=13.0)]) == []
     assert len(unexcused_repeats([RUN, AGAIN], [replace(STRIKE, begun_at=1.0, settled_at=11.0)])) == 1
 
 
