@@ -33,8 +33,6 @@ _BEFORE_SETUP = frozenset(
     {"setup.index", "static", "health.healthz", "health.readyz", "health.metrics", "preference.save"}
 )
 """What is served while there is no user."""
-_WITHOUT_STORE = frozenset({"login.logout"})
-"""What changes something and is done while the history database is away: the browser forgets its sign-in."""
 _CODING = re.compile(r'(:(?:gzip|br|zstd|deflate))"')
 """What the compression adds to an ETag, since the bytes are others; the object is the same."""
 
@@ -84,21 +82,20 @@ def _bearer_actor() -> Actor:
     if not secret:
         raise Unauthorized
     known = context().known
-    begun = known.begin()
     try:
-        found = context().people.tokens.find(secret)
+        actor = known.verify(secret, _token_actor)
     except HistoryUnavailableError:
-        recalled = known.recall(secret)
-        if recalled is None:
+        actor = known.recall(secret)
+        if actor is None:
             raise
-        return recalled
-    if found is None:
-        known.forget(secret)
+    if actor is None:
         raise Unauthorized
-    token, user = found
-    actor = Actor(user=user, token=token)
-    known.keep(secret, actor, begun)
     return actor
+
+
+def _token_actor(secret: str) -> Actor | None:
+    found = context().people.tokens.find(secret)
+    return None if found is None else Actor(token=found[0], user=found[1])
 
 
 def _browser_actor() -> Actor | None:
@@ -121,7 +118,7 @@ def _nobody_yet() -> bool:
 def _check_store(access: Access) -> None:
     """Refuse who was let in without the database all but looking on."""
     who = actor_or_none()
-    if who is None or not who.only_looks or request.endpoint in _WITHOUT_STORE:
+    if who is None or not who.only_looks or access.is_storeless:
         return
     is_for_all = access.role in {None, Role.VIEWER}
     if request.method not in SAFE_METHODS or not is_for_all or access.needs_proof:

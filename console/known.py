@@ -18,7 +18,7 @@ from console.actor import Actor
 from shardsched.people.web_session import IDLE, LIFE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from shardsched.clock import Clock
@@ -86,6 +86,21 @@ class KnownPeople:
             self._known.move_to_end(key)
             while len(self._known) > MOST:
                 self._known.popitem(last=False)
+
+    def verify(self, secret: str, find: Callable[[str], Actor | None]) -> Actor | None:
+        """Return who has a secret by the database, None if nobody has, and take note of it.
+
+        Args:
+            secret: Of a sign-in or a token.
+            find: Asks the database; what it raises is raised.
+        """
+        begun = self.begin()
+        actor = find(secret)
+        if actor is None:
+            self.forget(secret)
+        else:
+            self.keep(secret, actor, begun)
+        return actor
 
     def recall(self, secret: str) -> Actor | None:
         """Return who may look without the database by a secret, None if nobody may."""

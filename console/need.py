@@ -53,10 +53,11 @@ class Need:
 
 def needs(picture: Picture, now: datetime) -> list[Need]:
     """Return what needs attention, the urgent first, then those with most items."""
-    moving = _moving(picture)
-    found = [*_of_fleet(picture), *_of_executors(picture, now), *_alone(picture), *_of_moving(moving)]
+    fleet = _fleet(picture)
+    moving = _moving(picture, fleet)
+    found = [*_of_fleet(picture), *_of_executors(picture, now), *_alone(picture, fleet), *_of_moving(moving)]
     for name, job in picture.jobs.items():
-        found += _of_job(job, is_told=len(moving) >= MOVING_JOBS and name in moving)
+        found += _of_job(job, is_told=name in moving)
     return sorted(found, key=lambda need: (not need.is_urgent, need.kind != "fleet", -need.count, need.name))
 
 
@@ -97,20 +98,23 @@ _ITEM_NEEDS = (
 _NEEDY = frozenset({ItemSight.UNOWNED, *(sight for _, _, sights in _ITEM_NEEDS for sight in sights)})
 
 
-def _moving(picture: Picture) -> dict[str, int]:
-    """Return the jobs with items that the leader is about to assign, as it does when executors come and go."""
+def _moving(picture: Picture, fleet: FleetView) -> dict[str, int]:
+    """Return how many items the leader is about to assign, by job; none where so few jobs are told one by one.
+
+    It does so when executors come and go.
+    """
     if picture.leader is None:
         return {}
-    fleet, moving = _fleet(picture), {}
+    moving = {}
     for name, job in picture.jobs.items():
         count, config = job.counts[ItemSight.UNOWNED], job.status.entry.config
         if count and config is not None and job.status.state is not JobState.HELD and eligible_executors(config, fleet):
             moving[name] = count
-    return moving
+    return moving if len(moving) >= MOVING_JOBS else {}
 
 
 def _of_moving(moving: Mapping[str, int]) -> Iterator[Need]:
-    if len(moving) >= MOVING_JOBS:
+    if moving:
         count = sum(moving.values())
         yield Need(code="moving", is_urgent=True, kind="fleet", name="", count=count, number=len(moving))
 
@@ -152,9 +156,9 @@ def _fleet(picture: Picture) -> FleetView:
     return FleetView(executors={name: record for name, record in living.items() if record}, drained=drained)
 
 
-def _alone(picture: Picture) -> Iterator[Need]:
+def _alone(picture: Picture, fleet: FleetView) -> Iterator[Need]:
     """Yield the jobs that are to be failed over and have nobody to go to, though the fleet has more executors."""
-    fleet, known = _fleet(picture), dict[object, int]()
+    known = dict[object, int]()
     if len(fleet.executors) < 2:
         return
     for name, job in picture.jobs.items():

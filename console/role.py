@@ -23,14 +23,19 @@ class Access:
     """The least role, None for anybody."""
     needs_proof: bool = False
     """Whether the password must have been given a short while ago."""
+    is_storeless: bool = False
+    """Whether it may change something while the history database is away."""
 
 
-def role(needed: Literal["public", "viewer", "operator", "admin"], *, proof: bool = False) -> Callable[[View], View]:
-    """Say who may use a view; ``proof`` asks for the password again when it was given long ago.
+def role(
+    needed: Literal["public", "viewer", "operator", "admin"], *, proof: bool = False, storeless: bool = False
+) -> Callable[[View], View]:
+    """Say who may use a view.
 
-    Put it nearest to the function, below the route, so that what wraps the function keeps it.
+    ``proof`` asks for the password again when it was given long ago; ``storeless`` allows a change while the history
+    database is away. Put it nearest to the function, below the route, so that what wraps the function keeps it.
     """
-    access = Access(None if needed == "public" else Role(needed), proof)
+    access = Access(None if needed == "public" else Role(needed), proof, storeless)
 
     def decorate(view: View) -> View:
         setattr(view, _ATTRIBUTE, access)

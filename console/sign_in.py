@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from shardsched.people.user import User
-    from shardsched.people.web_session import WebSession
 
 
 class _SignedIn:
@@ -25,10 +24,9 @@ class _SignedIn:
     is_active = True
     is_anonymous = False
 
-    def __init__(self, secret: str, web_session: WebSession | None = None, user: User | None = None) -> None:
+    def __init__(self, secret: str, actor: Actor | None = None) -> None:
         self.secret = secret
-        self.web_session = web_session
-        self.user = user
+        self.actor = actor
 
     def get_id(self) -> str:
         """Return the secret."""
@@ -43,15 +41,13 @@ def init_sign_in(app: Flask) -> None:
 
 
 def _load(secret: str) -> _SignedIn | None:
-    known = context().known
-    begun = known.begin()
+    actor = context().known.verify(secret, _session_actor)
+    return None if actor is None else _SignedIn(secret, actor)
+
+
+def _session_actor(secret: str) -> Actor | None:
     found = context().people.sessions.find(secret)
-    if found is None:
-        known.forget(secret)
-        return None
-    web_session, user = found
-    known.keep(secret, Actor(user=user, session=web_session), begun)
-    return _SignedIn(secret, web_session, user)
+    return None if found is None else Actor(session=found[0], user=found[1])
 
 
 def browser_actor() -> Actor | None:
@@ -72,7 +68,8 @@ def browser_actor() -> Actor | None:
         if recalled is None:
             raise
         return recalled
-    return Actor(user=user.user, session=user.web_session)
+    actor: Actor | None = user.actor
+    return actor
 
 
 def begin_sign_in(user: User) -> None:

@@ -46,7 +46,7 @@ def index() -> ResponseReturnValue:
 
 
 @blueprint.post("/logout")
-@role("viewer")
+@role("viewer", storeless=True)
 def logout() -> ResponseReturnValue:
     """Sign out; while the history database is away, only this browser and this process forget the sign-in."""
     who = actor()

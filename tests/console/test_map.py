@@ -29,9 +29,7 @@ SCRIPT = {"HX-Request": "true"}
 def troupe(site: Site) -> Iterator[Troupe]:
     """Two executors, the first leads, and a job of three items."""
     made = Troupe(site)
-    made.join("crawler-a")
-    made.join("crawler-b")
-    made.lead("crawler-a")
+    made.assemble()
     made.job("news", {"crawler-a": (0, 2), "crawler-b": (1,)}, items=3, item_params={1: "region=north"})
     yield made
     made.close()

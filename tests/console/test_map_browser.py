@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 def troupe(site: Site) -> Iterator[Troupe]:
     """Two executors and some jobs, one of which has failed, one that nobody owns."""
     made = Troupe(site)
-    made.join("crawler-a")
-    made.join("crawler-b")
-    made.lead("crawler-a")
+    made.assemble()
     made.job("news", {"crawler-a": (0, 2), "crawler-b": (1, 3)}, items=4)
     made.job("shop", {"crawler-a": (0,), "crawler-b": (1,)}, items=2, cron="*/10 * * * *")
     made.job("alone", {"nobody": (0,)})

@@ -50,9 +50,7 @@ MAX_QUERIES = {"/statistics": 16, "/overview": 4}
 def troupe(site: Site) -> Iterator[Troupe]:
     """Two executors, the first leads, and a job of three items."""
     made = Troupe(site)
-    made.join("crawler-a")
-    made.join("crawler-b")
-    made.lead("crawler-a")
+    made.assemble()
     made.job("news", {"crawler-a": (0, 2), "crawler-b": (1,)}, items=3)
     yield made
     made.close()

@@ -35,6 +35,12 @@ class Troupe(Stage):
         self.clock = site.clock
         self.admin = Admin(self.registry, self.paths, self.clock)
 
+    def assemble(self) -> None:
+        """Have two executors join, of which the first leads."""
+        self.join("crawler-a")
+        self.join("crawler-b")
+        self.lead("crawler-a")
+
     def end(self, job: str, item: int, executor: str, state: ItemState, message: str = "") -> None:
         """Have a run end."""
         self.change_cursor(job, item, state=state, ended_at=self.clock.now(), message=message)
