@@ -147,12 +147,6 @@ def dependents(sight: Sight, name: str) -> list[str]:
     return [job.entry.name for job in jobs if job.entry.config is not None and name in job.entry.config.after]
 
 
-def owner_numbers(sight: Sight) -> dict[str, int]:
-    """Return the number under which each executor is shown, from 1 on."""
-    executors = sight.status.executors if sight.status else ()
-    return {one.name: number for number, one in enumerate(executors, 1)}
-
-
 def items_text(items: Sequence[ItemStatus]) -> str:
     """Return the numbers of items as short text."""
     return format_items(item.item for item in items)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flask import Blueprint, request
 
-from console import job_action, job_text, job_view
+from console import executor_view, job_action, job_text, job_view
 from console.context import context
 from console.job_grid import GRID_ITEMS, last_runs_grid
 from console.job_grid_view import grid_lines, grid_marks
@@ -87,7 +87,7 @@ def show(name: str) -> ResponseReturnValue:
         "view": job_view,
         "words": job_text,
         "whys": job_view.whys_of(row.status, job_view.away_reason()),
-        "numbers": job_view.owner_numbers(sight),
+        "numbers": executor_view.numbers(sight),
         "dependents": job_view.dependents(sight, name),
         "rate": context().rates.by_job().get(name),
         "item_pager": Pager(page_number(), GRID_ITEMS, len(row.status.items)),

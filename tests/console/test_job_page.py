@@ -12,6 +12,7 @@ from shardsched.history.filter import EventFilter
 from shardsched.people.audit import AuditFilter, Result
 from tests.console.crew import Crew
 from tests.history.stage import make_run, run_record, store
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from tests.console.site import Site
@@ -40,6 +41,24 @@ def test_page_says_what_when_and_where(site: Site, crew: Crew) -> None:
     assert "attempt 2" in page
     assert "/jobs/after-books" in page
     assert "After books" in site.client("viewer").get("/jobs/after-books").text
+
+
+def test_executor_keeps_its_number_when_another_leaves(site: Site, crew: Crew) -> None:
+    """The one that the map and the list of executors give it."""
+    crew.join("crawler-b")
+    crew.assign("books", {"crawler-b": (0, 1, 2)})
+    crew.show()
+    browser = site.client("viewer")
+    eventually(lambda: 'owner-2">2</span>' in browser.get("/jobs/books").text)
+    crew.leave("crawler-a")
+    eventually(lambda: executors(site) == ["crawler-b"])
+    assert 'owner-2">2</span>' in browser.get("/jobs/books").text
+
+
+def executors(site: Site) -> list[str]:
+    """Who is in the fleet as the console sees it now."""
+    status = site.parts.fleet.sight(fresh=True).status
+    return [one.name for one in status.executors] if status else []
 
 
 def test_clock_change_is_noted(site: Site, crew: Crew) -> None:
