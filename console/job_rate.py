@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from shardsched.errors import HistoryError
-from shardsched.history.figure import Ranked, Ranking
+from shardsched.history.figure import Ranked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 REFRESH_S = 30.0
 SPAN = timedelta(hours=24)
-_MAX_JOBS = 10_000
 
 
 class Rates:
@@ -36,7 +35,10 @@ class Rates:
         self._rates: Mapping[str, float] = {}
 
     def by_job(self) -> Mapping[str, float]:
-        """Return the rates from 0 to 1; jobs without a run that counts are left out. Empty while history is away."""
+        """Return the rates from 0 to 1; jobs without a run that counts are left out.
+
+        While history is away they are those of before.
+        """
         if self._clock.boot() - self._read_at >= REFRESH_S and self._lock.acquire(blocking=False):
             try:
                 self._read_at = self._clock.boot()
@@ -45,10 +47,9 @@ class Rates:
                 self._lock.release()
         return self._rates
 
-    def _read(self) -> dict[str, float]:
+    def _read(self) -> Mapping[str, float]:
         try:
-            standings = self._history.top(Ranking.BUSY, Ranked.JOBS, _MAX_JOBS, self._clock.now() - SPAN)
+            totals = self._history.totals(Ranked.JOBS, since=self._clock.now() - SPAN)
         except HistoryError:
-            return {}
-        rates = ((one.name, one.total.success_rate) for one in standings)
-        return {name: rate for name, rate in rates if rate is not None}
+            return self._rates
+        return {name: rate for name, total in totals.items() if (rate := total.success_rate) is not None}

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, abort, jsonify, redirect, render_template
 
 from console import executor_action, map_action
 from console.context import context
-from console.live_text import live_text, schedule_words, success_rates
+from console.live_text import live_text, schedule_words
 from console.map_view import Cell, bars, cards, find_cell, fold, tiles
 from console.page_number import Pager, page_number
 from console.part import page_or_part
@@ -99,7 +99,7 @@ def live() -> ResponseReturnValue:
 @role("viewer")
 def success() -> ResponseReturnValue:
     """Give the success rate of each job over the last day."""
-    return jsonify(success_rates())
+    return jsonify({name: round(rate, 4) for name, rate in context().rates.by_job().items()})
 
 
 @blueprint.get("/map/item")
