@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 PRELOAD_PATIENCE_S = 60.0
 """How long importing the modules may take; a guess, ten times what a heavy crawler takes on a busy machine."""
 _LAUNCH = str(Path(__file__).resolve().with_name("launch.py"))
-_IGNORED_BY_WARDEN = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
-"""An ignored signal would stay ignored through fork and exec, and make every item deaf to it."""
+_BY_DEFAULT = [
+    signum for signum in signal.valid_signals() if signum < 32 and signum not in {signal.SIGKILL, signal.SIGSTOP}
+]
+"""An ignored signal stays ignored through fork and exec, and would make every item deaf to it: the warden ignores some,
+and so does what a shell script's ``&`` or nohup has started."""
 
 
 class Starter:
@@ -181,4 +184,4 @@ class Starter:
         for descriptor in inherited:
             os.set_inheritable(descriptor, True)
         arguments = [self._python, "-P", _LAUNCH, role, json.dumps({**self._order, **extra})]
-        return os.posix_spawn(self._python, arguments, os.environ, setsigdef=_IGNORED_BY_WARDEN)
+        return os.posix_spawn(self._python, arguments, os.environ, setsigdef=_BY_DEFAULT)

@@ -127,6 +127,21 @@ def test_program_gets_only_what_it_should(pool: PoolUnderTest) -> None:
     assert int(pool.log(end).split()[1], 16) & 0x7FFFFFFF == 0
 
 
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGQUIT, signal.SIGHUP])
+def test_program_hears_what_the_executor_was_started_deaf_to(
+    make_pool: Callable[..., PoolUnderTest], signum: signal.Signals
+) -> None:
+    """A script that starts an executor with ``&`` or nohup has it ignore signals; its programs do not."""
+    before = signal.signal(signum, signal.SIG_IGN)
+    try:
+        pool = make_pool()
+        pool.start()
+        end = run_line(pool, f"kill -{signum.value} $$; echo deaf")
+    finally:
+        signal.signal(signum, before)
+    assert (end.outcome, end.signal) == (Outcome.KILLED, signum)
+
+
 def test_program_whose_reader_leaves_ends_quietly(pool: PoolUnderTest) -> None:
     """SIGPIPE does in a program what programs expect, not what Python sets."""
     end = run_line(pool, "yes | head -n 1")
