@@ -15,7 +15,7 @@ from shardsched.errors import NotFoundError
 from shardsched.history.filter import RunFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from shardsched.history.row import RunRow
 
@@ -36,7 +36,7 @@ class RunNotFoundError(NotFoundError):
 class RunList:
     """Some runs, the newest first."""
 
-    runs: tuple[RunRow, ...]
+    runs: Sequence[RunRow]
     """The runs."""
     next: str | None
     """Where the next page begins."""
@@ -44,8 +44,11 @@ class RunList:
     """Runs that were claimed later are new."""
     new_count: int
     """How many of those there are; no more than `MAX_NEW` are counted."""
-    longest_s: float
-    """The longest of the durations, for bars."""
+
+    @property
+    def longest_s(self) -> float:
+        """The longest of the durations, for bars."""
+        return max((run.duration_s for run in self.runs), default=0.0)
 
 
 def wanted_runs(args: Mapping[str, str]) -> RunFilter:
@@ -86,8 +89,7 @@ def list_runs(wanted: RunFilter, *, after: str | None, top: datetime | None, lim
         new_count = len(history.runs(replace(wanted, since=since), limit=MAX_NEW).rows)
     if top is None:
         top = page.rows[0].queued_at if page.rows and after is None else context().clock.now()
-    longest_s = max((run.duration_s for run in page.rows), default=0.0)
-    return RunList(runs=page.rows, next=page.next, top=top, new_count=new_count, longest_s=longest_s)
+    return RunList(runs=page.rows, next=page.next, top=top, new_count=new_count)
 
 
 def local_time(text: str) -> datetime | None:

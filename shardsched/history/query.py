@@ -11,18 +11,20 @@ from shardsched.history import statistic
 from shardsched.history.column import event_row, microseconds, run_row
 from shardsched.history.engine import Database
 from shardsched.history.figure import Ranking
-from shardsched.history.filter import EVENT_ORDER, RUN_ORDER, RUNNING, EventFilter, RunFilter, event_lanes, run_lanes
-from shardsched.history.page import Page, find
+from shardsched.history.filter import EVENT_ORDER, RUN_ORDER, RUNNING, EventFilter, RunFilter, asked_events, asked_runs
+from shardsched.history.page import Page, Rows
 from shardsched.history.table import RUNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from datetime import datetime, timedelta
 
     from sqlalchemy import Select
 
     from shardsched.clock import Clock
     from shardsched.history.figure import Metric, Point, Ranked, Standing, Sum
+    from shardsched.history.filter import Asking
+    from shardsched.history.page import Row, Stored
     from shardsched.history.row import EventRow, RunRow
 
 CONNECTION_COUNT = 4
@@ -94,10 +96,7 @@ class History:
         Raises:
             ConfigurationError: The place or the limit cannot be.
         """
-        with self.database.reading() as connection:
-            lanes = run_lanes(self._namespace, wanted or RunFilter())
-            page = find(connection, RUN_ORDER, lanes, after=after, limit=limit)
-        return Page(tuple(map(run_row, page.rows)), page.next)
+        return self._page(asked_runs(wanted or RunFilter()), _run_of, after, limit)
 
     def run(self, run_id: str) -> RunRow | None:
         """Return one run, whole; None if there is none."""
@@ -143,14 +142,11 @@ class History:
 
     def running(self) -> tuple[RunRow, ...]:
         """Return the runs that have not ended, the last claimed first; at most a thousand."""
-        return self.runs(RunFilter(outcomes=frozenset({RUNNING})), limit=MAX_RUNNING).rows
+        return tuple(self.runs(RunFilter(outcomes=frozenset({RUNNING})), limit=MAX_RUNNING).rows)
 
     def events(self, wanted: EventFilter | None = None, *, after: str | None = None, limit: int = 50) -> Page[EventRow]:
         """Return events, the last first; as `runs` does."""
-        with self.database.reading() as connection:
-            lanes = event_lanes(self._namespace, wanted or EventFilter())
-            page = find(connection, EVENT_ORDER, lanes, after=after, limit=limit)
-        return Page(tuple(map(event_row, page.rows)), page.next)
+        return self._page(asked_events(wanted or EventFilter()), _event_of, after, limit)
 
     def summary(self, *, since: datetime, job: str | None = None) -> Sum:
         """Return the runs that ended since then, of one job or all, added up and with their histogram.
@@ -212,8 +208,26 @@ class History:
         """Close the connections."""
         self.database.close()
 
+    def _page(self, asking: Asking, make: Callable[[Stored], Row], after: str | None, limit: int) -> Page[Row]:
+        with self.database.reading() as connection:
+            values = {**asking.values, "namespace": self._namespace}
+            stored, following = asking.search.find(connection, values, after=after, limit=limit)
+        return Page(Rows(stored, make), following)
+
     def _last(self, job: str, item: int, count: int) -> Select[Any]:
         newest = (RUNS.c.queued_us.desc(), RUNS.c.run_id.desc())
         where = (RUNS.c.namespace == self._namespace, RUNS.c.job == job, RUNS.c.item == item)
         # SQLite takes a limit within a union only one level down.
         return select(select(*RUN_ORDER.columns).where(*where).order_by(*newest).limit(count).subquery())
+
+
+_RUN_NAMES = [column.name for column in RUN_ORDER.columns]
+_EVENT_NAMES = [column.name for column in EVENT_ORDER.columns]
+
+
+def _run_of(stored: Stored) -> RunRow:
+    return run_row(dict(zip(_RUN_NAMES, stored, strict=True)))
+
+
+def _event_of(stored: Stored) -> EventRow:
+    return event_row(dict(zip(_EVENT_NAMES, stored, strict=True)))

@@ -102,7 +102,7 @@ def walk(ask: Callable[[str | None], Page[Any]]) -> Iterator[Any]:
 @pytest.mark.parametrize("stretch", [5_000, 7])
 def test_runs_are_those_asked_for_newest_first(history: History, monkeypatch: pytest.MonkeyPatch, stretch: int) -> None:
     """For every filter all pages together are what a look at every row finds, however short the stretches."""
-    monkeypatch.setattr("shardsched.history.page.STRETCH", stretch)
+    monkeypatch.setattr("shardsched.history.search.STRETCH", stretch)
     runs = many_runs()
     store(history.database, map(run_record, runs))
     store(history.database, map(run_record, runs), "other")
