@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 
 from shardsched.errors import HistoryUnavailableError
 from shardsched.people.table import SESSIONS, USERS
@@ -33,6 +33,13 @@ PROOF = timedelta(minutes=10)
 _SEEN_STEP = timedelta(minutes=1)
 """How exactly the last use is kept: a write at every request would be wasted."""
 _COLUMNS = tuple(column.label(f"session_{column.name}") for column in SESSIONS.c)
+_IS_OVER = or_(SESSIONS.c.seen_at < bindparam("least_seen"), SESSIONS.c.created_at < bindparam("least_created"))
+_FIND = (
+    select(*_COLUMNS, *USERS.c)
+    .join_from(SESSIONS, USERS)
+    .where(SESSIONS.c.id == bindparam("digest"), SESSIONS.c.epoch == USERS.c.epoch, ~_IS_OVER)
+)
+"""Made once, since every request of every browser asks it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,16 +88,14 @@ class WebSessions:
             "agent": agent[:200],
         }
         with self._database.writing() as connection:
-            connection.execute(delete(SESSIONS).where(self._is_over()))
+            connection.execute(delete(SESSIONS).where(_IS_OVER), self._limits())
             connection.execute(insert(SESSIONS).values(row))
         return secret
 
     def find(self, secret: str) -> tuple[WebSession, User] | None:
         """Return the sign-in with a secret and its user, None if it is over; note that it is in use."""
-        joined = select(*_COLUMNS, *USERS.c).join_from(SESSIONS, USERS)
-        valid = (SESSIONS.c.id == secret_digest(secret), SESSIONS.c.epoch == USERS.c.epoch, ~self._is_over())
         with self._database.reading() as connection:
-            row = connection.execute(joined.where(*valid)).first()
+            row = connection.execute(_FIND, {"digest": secret_digest(secret), **self._limits()}).first()
         if row is None:
             return None
         session, user = _session(row), user_of(row)
@@ -109,9 +114,10 @@ class WebSessions:
 
     def of(self, user: User) -> Sequence[WebSession]:
         """Return a user's living sign-ins, the latest use first."""
-        wanted = (SESSIONS.c.user_id == user.id, SESSIONS.c.epoch == user.epoch, ~self._is_over())
+        wanted = (SESSIONS.c.user_id == user.id, SESSIONS.c.epoch == user.epoch, ~_IS_OVER)
+        statement = select(*_COLUMNS).where(*wanted).order_by(SESSIONS.c.seen_at.desc())
         with self._database.reading() as connection:
-            rows = connection.execute(select(*_COLUMNS).where(*wanted).order_by(SESSIONS.c.seen_at.desc())).all()
+            rows = connection.execute(statement, self._limits()).all()
         return [_session(row) for row in rows]
 
     def end(self, session_id: str, *, user_id: int | None = None) -> bool:
@@ -127,9 +133,10 @@ class WebSessions:
         with self._database.writing() as connection:
             connection.execute(delete(SESSIONS).where(SESSIONS.c.user_id == user_id))
 
-    def _is_over(self) -> Any:
+    def _limits(self) -> dict[str, datetime]:
+        """Return what `_IS_OVER` takes."""
         now = self._clock.now()
-        return or_(SESSIONS.c.seen_at < now - IDLE, SESSIONS.c.created_at < now - LIFE)
+        return {"least_seen": now - IDLE, "least_created": now - LIFE}
 
 
 def secret_digest(secret: str) -> str:
