@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shardsched.admin.document import executor_document
@@ -50,9 +50,9 @@ class ExecutorStatus:
 class ItemCounts:
     """Items by executor, counted once for all executors."""
 
-    owned: Counter[str]
+    owned: Counter[str] = field(default_factory=Counter)
     """Items that each owns."""
-    running: Counter[str]
+    running: Counter[str] = field(default_factory=Counter)
     """Items that each runs."""
 
     @classmethod
@@ -64,6 +64,16 @@ class ItemCounts:
             owned.update({name: len(items) for name, items in job.owners.items()})
             running.update(item.marker.executor for item in job.items if item.marker is not None)
         return cls(owned, running)
+
+    def changed(self, before: Iterable[JobStatus], after: Iterable[JobStatus]) -> ItemCounts:
+        """Return the counts when some of the jobs look otherwise: what counting them all anew would find.
+
+        Args:
+            before: Those jobs as they were counted, without those that are new.
+            after: Those jobs as they are, without those that are gone.
+        """
+        old, new = ItemCounts.of(before), ItemCounts.of(after)
+        return ItemCounts(self.owned + new.owned - old.owned, self.running + new.running - old.running)
 
 
 def executor_status(

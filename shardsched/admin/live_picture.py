@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardsched.admin.executor_status import ItemCounts
 from shardsched.admin.live_item import item_count
 from shardsched.admin.live_value import LiveJob, job_text
 from shardsched.admin.status import job_status
@@ -38,7 +37,11 @@ def next_picture(before: Picture, jobs: Mapping[str, SeenJob], touched: set[str]
     gone = [name for name in before.jobs if name not in jobs]
     fresh = {name: _job(name, before, jobs[name], crew, number, now) for name in touched if name in jobs}
     painted = before.jobs if not (fresh or gone) else _merged(before, fresh, jobs)
-    executors = crew.executors(_counts(painted), now)
+    held = before.held
+    if fresh or gone:
+        known = [before.jobs[name].status for name in (*fresh, *gone) if name in before.jobs]
+        held = held.changed(known, [job.status for job in fresh.values()])
+    executors = crew.executors(held, now)
     is_crew_changed = executors != before.executors
     is_changed = bool(gone) or is_crew_changed or any(job.changed == number for job in fresh.values())
     is_changed = is_changed or before.fault is not None or before.at is None
@@ -52,6 +55,7 @@ def next_picture(before: Picture, jobs: Mapping[str, SeenJob], touched: set[str]
         executors=executors,
         executors_changed=number if is_crew_changed else before.executors_changed,
         jobs=painted,
+        held=held,
         removed=removed,
         oldest=oldest,
     )
@@ -78,17 +82,6 @@ def _who(item: ItemStatus) -> str | None:
 def _merged(before: Picture, fresh: Mapping[str, LiveJob], jobs: Mapping[str, SeenJob]) -> dict[str, LiveJob]:
     kept = {**before.jobs, **fresh}
     return {name: kept[name] for name in sorted(jobs) if name in kept}
-
-
-def _counts(jobs: Mapping[str, LiveJob]) -> ItemCounts:
-    owned: Counter[str] = Counter()
-    running: Counter[str] = Counter()
-    for job in jobs.values():
-        for name, items in job.status.owners.items():
-            owned[name] += len(items)
-        if any(sight.is_running for sight in job.counts):
-            running.update(one.marker.executor for one in job.status.items if one.marker is not None)
-    return ItemCounts(owned, running)
 
 
 def _removed(

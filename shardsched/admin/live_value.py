@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shardsched.admin.document import executor_document
+from shardsched.admin.executor_status import ItemCounts
 from shardsched.core.codec import time_text
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Picture:
     """The picture in which they last changed."""
     jobs: Mapping[str, LiveJob] = field(default_factory=dict)
     """By name, sorted."""
+    held: ItemCounts = field(default_factory=ItemCounts)
+    """Items of these jobs by executor."""
     removed: Mapping[str, int] = field(default_factory=dict)
     """Jobs that are gone, and the picture in which they were no longer."""
     oldest: int = 0

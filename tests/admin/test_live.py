@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from shardsched.admin.executor_status import ItemCounts
 from shardsched.admin.live import LiveFleet
 from shardsched.core.fire import ItemState
 from shardsched.core.sight import ItemSight
@@ -33,8 +34,10 @@ def live(stage: Stage) -> Iterator[LiveFleet]:
 
 
 def seen(live: LiveFleet, condition: Callable[[Picture], Any]) -> Picture:
-    """Look until the picture is as it should be, and return it."""
-    return eventually(lambda: picture if condition(picture := live.look()) else None) or live.picture()
+    """Look until the picture is as it should be, and return it; its items are counted as counting them anew does."""
+    picture = eventually(lambda: picture if condition(picture := live.look()) else None) or live.picture()
+    assert picture.held == ItemCounts.of(job.status for job in picture.jobs.values())
+    return picture
 
 
 def letters(picture: Picture, job: str) -> str:
