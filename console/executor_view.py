@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shardsched.core.executor import LoadReport
 
 STATES = ("live", "drained", "unfit", "unreadable", "gone")
+ACTIONS = ("drain", "undrain", "failover", "forget")
 
 
 class Owned(NamedTuple):

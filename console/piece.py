@@ -98,14 +98,15 @@ def button(text: str = "", icon_name: str = "", kind: str = "", why: str = "", *
         icon_name: Of its icon.
         kind: Of its colour.
         why: Why it cannot be used, empty where it can.
-        **given: Attributes of the element; ``label`` is what it is called where there is no text.
+        **given: Attributes of the element; ``label`` is what it is called where there is no text, ``note`` the id of
+            the reason, which is one of its own otherwise.
     """
-    label, element = given.pop("label", ""), given.pop("type", "submit")
+    label, element, mark = given.pop("label", ""), given.pop("type", "submit"), given.pop("note", "")
     classes = f"btn{f' btn-{kind}' if kind else ''}{'' if text else ' btn-square'}"
     named = f' aria-label="{safe(label)}" title="{safe(why or label)}"' if label else _title(why)
     off = note = ""
     if why:
-        mark = f"w{_unique()}"
+        mark = mark or f"w{_unique()}"
         off = f' aria-disabled="true" aria-describedby="{mark}"'
         note = f'<span class="only-read" id="{mark}">{safe(why)}</span>'
     drawing = icon(icon_name) if icon_name else ""

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 def gettext(message: str, **values: Any) -> str:
     """Return a text in the language of whoever looks, with its values filled in."""
-    text: str = _catalogue().ugettext(message)
+    text: str = catalogue().ugettext(message)
     return text % values if values else text
 
 
 def ngettext(one: str, many: str, number: int, **values: Any) -> str:
     """Return a text for a number of things, which is also its value ``num``."""
-    text: str = _catalogue().ungettext(one, many, number)
+    text: str = catalogue().ungettext(one, many, number)
     return text % {"num": number, **values}
 
 
@@ -33,7 +33,7 @@ def lazy_gettext(message: str) -> Any:
 
 def template_gettext(message: str, **values: Any) -> Markup:
     """Return a text as `gettext` does, for templates: ours is HTML, and what is filled in is only text."""
-    text = _markup(_catalogue(), message)
+    text = _markup(catalogue(), message)
     return filled(text, values) if values or "%" in text else text
 
 
@@ -52,7 +52,7 @@ def _markup(catalogue: Any, message: str) -> Markup:
     return Markup(catalogue.ugettext(message))  # noqa: S704 - of our own catalogues
 
 
-def _catalogue() -> Any:
+def catalogue() -> Any:
     """Return the catalogue of the reader's language; outside of a request that of no language."""
     try:
         return g.catalogue

@@ -8,6 +8,7 @@ from flask import Blueprint, redirect, request, url_for
 
 from console import executor_action, executor_view
 from console.context import context
+from console.executor_menu import menu
 from console.part import page_or_part
 from console.role import role
 from console.text import gettext as _
@@ -38,6 +39,7 @@ def index() -> ResponseReturnValue:
         "numbers": executor_view.numbers(sight),
         "fair_share": executor_view.fair_share(status) if status else 0.0,
         "view": executor_view,
+        "menu": menu,
         "is_filtered": bool(text or state),
     }
     return page_or_part("executor/index.html", "executor/_part.html", values)
@@ -74,6 +76,7 @@ def show(name: str) -> ResponseReturnValue:
         "events": events,
         "fault": fault,
         "view": executor_view,
+        "menu": menu,
     }
     return page_or_part("executor/show.html", "executor/_show.html", values)
 
