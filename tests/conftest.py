@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.zookeeper_server import Server
+
+
+def pytest_configure() -> None:
+    """Hear all signals, and so the processes that tests start: a script that starts us with ``&`` has us ignore some."""
+    for signum, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+        if signal.getsignal(signum) is signal.SIG_IGN:
+            signal.signal(signum, handler)
 
 
 def missing(what: str) -> None:
