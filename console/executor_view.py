@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from console import run_text
@@ -133,10 +134,34 @@ def why_not(one: ExecutorStatus, action: str) -> str:
     return ""
 
 
-def series(reports: Sequence[LoadReport]) -> tuple[list[int], list[Series]]:
-    """Return times in seconds since 1970, and the figures at them."""
-    times = [round(report.at.timestamp()) for report in reports]
-    return times, [
+class LastHour:
+    """What an executor reported over the last hour; drawn when somebody reads it.
+
+    Args:
+        reports: Its reports, the oldest first.
+    """
+
+    def __init__(self, reports: Sequence[LoadReport]) -> None:
+        self._reports = reports
+
+    @property
+    def shown_key(self) -> tuple[object, ...]:
+        """What tells two of one executor apart: reports never change."""
+        return (len(self._reports), *(report.at for report in (*self._reports[:1], *self._reports[-1:])))
+
+    @cached_property
+    def times(self) -> list[int]:
+        """Times in seconds since 1970."""
+        return [round(report.at.timestamp()) for report in self._reports]
+
+    @cached_property
+    def figures(self) -> list[Series]:
+        """The figures at those times."""
+        return _figures(self._reports)
+
+
+def _figures(reports: Sequence[LoadReport]) -> list[Series]:
+    return [
         Series("cpu", _("Processor"), "%", 5.0, [round(report.cpu * 100, 1) for report in reports]),
         Series("memory", _("Memory"), "MB", 10.0, [report.memory_mb for report in reports]),
         Series("running", _("Items running"), "", 2.0, [float(report.running) for report in reports]),

@@ -155,6 +155,12 @@ def row_act(address: str, icon_name: str, text: str, why: str = "", confirm: str
     return _made(f"{start} {named}{off}{asked}>{icon(icon_name)}</button>")
 
 
+def row_link(address: str, icon_name: str, text: str) -> Markup:
+    """Return a link in a row that looks like `row_act`."""
+    named = f'aria-label="{safe(text)}" title="{safe(text)}"'
+    return _made(f'<a class="btn btn-square" href="{safe(address)}" {named}>{icon(icon_name)}</a>')
+
+
 def _unique() -> int:
     """Return a number that no other element of the page has."""
     g.unique = g.get("unique", 0) + 1

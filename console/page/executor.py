@@ -62,7 +62,6 @@ def show(name: str) -> ResponseReturnValue:
     except HistoryError as error:
         fault = sentence_of(error)
     owned = executor_view.owned(status, name)
-    times, figures = executor_view.series(context().loads.reports(name))
     values = {
         "one": one,
         "number": executor_view.numbers(sight).get(name, 1),
@@ -70,8 +69,7 @@ def show(name: str) -> ResponseReturnValue:
         "owned_count": len(owned),
         "running": executor_view.running(context().jobs.rows(sight), name),
         "fair_share": executor_view.fair_share(status),
-        "times": times,
-        "figures": figures,
+        "hour": executor_view.LastHour(context().loads.reports(name)),
         "loads_since": context().loads.since,
         "events": events,
         "fault": fault,

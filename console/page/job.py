@@ -12,6 +12,7 @@ from console.context import context
 from console.job_grid import GRID_ITEMS, last_runs_grid
 from console.job_grid_view import grid_lines, grid_marks
 from console.job_list import PROBLEMS, Wanted, wanted_rows
+from console.job_menu import row_menu
 from console.page_number import Pager, page_number
 from console.part import page_or_part, part_or_seen
 from console.role import role
@@ -60,6 +61,7 @@ def index() -> ResponseReturnValue:
         "away": job_view.away_reason(),
         "view": job_view,
         "words": job_text,
+        "menu": row_menu,
     }
     return page_or_part("job/index.html", "job/_list.html", values, lambda: _choices(sight))
 

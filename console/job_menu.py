@@ -1,0 +1,57 @@
+"""What can be done to a job in its row of the list: kept as it was made, since a list has four for each of fifty."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flask import request
+from markupsafe import Markup
+
+from console.address import url_for
+from console.piece import row_act, row_link
+from console.text import catalogue
+from console.text import gettext as _
+
+if TYPE_CHECKING:
+    from console.job_list import Row
+    from console.job_view import Whys
+
+
+class _Shown(NamedTuple):
+    """All that the buttons depend on."""
+
+    name: str
+    is_paused: bool
+    can_pause: bool
+    whys: Whys
+    catalogue: Any
+    root: str
+
+
+def row_menu(row: Row, whys: Whys) -> Markup:
+    """Return the buttons of a job's row; they send the form ``row``, which stands outside of what is polled.
+
+    Args:
+        row: The job.
+        whys: Why things cannot be done to it.
+    """
+    config = row.status.entry.config
+    is_paused = config is not None and config.paused
+    return _menu(_Shown(row.name, is_paused, config is not None, whys, catalogue(), request.script_root))
+
+
+@lru_cache(maxsize=4096)
+def _menu(shown: _Shown) -> Markup:
+    name, whys = shown.name, shown.whys
+    run = row_act(url_for("job.trigger", name=name), "player-play", _("Run %(name)s now", name=name), whys.run)
+    if shown.is_paused:
+        text = _("Resume %(name)s", name=name)
+        turn = row_act(url_for("job.resume", name=name), "player-skip-forward", text, whys.change)
+    else:
+        why = whys.change or ("" if shown.can_pause else _("Its configuration cannot be read"))
+        turn = row_act(url_for("job.pause", name=name), "player-pause", _("Pause %(name)s", name=name), why)
+    question = _("Stop what runs of %(name)s?", name=name)
+    stop = row_act(url_for("job.stop", name=name), "player-stop", _("Stop %(name)s", name=name), whys.stop, question)
+    edit = row_link(url_for("job.edit", name=name), "edit", _("Edit %(name)s", name=name))
+    return Markup("\n").join((run, turn, stop, edit))
