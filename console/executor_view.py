@@ -90,9 +90,10 @@ def fair_share(status: FleetStatus) -> float:
     return sum(one.items for one in able) / len(able) if able else 0.0
 
 
-def owned(status: FleetStatus, name: str) -> list[Owned]:
-    """Return what an executor owns, by job."""
-    return [Owned(job.entry.name, job.owners[name], len(job.items)) for job in status.jobs if job.owners.get(name)]
+def owned(status: FleetStatus, name: str, most: int | None = None) -> tuple[list[Owned], int]:
+    """Return what an executor owns by job, of so many jobs at most, and of how many jobs in all it owns something."""
+    jobs = [job for job in status.jobs if job.owners.get(name)]
+    return [Owned(job.entry.name, job.owners[name], len(job.items)) for job in jobs[:most]], len(jobs)
 
 
 def running(rows: Sequence[Row], name: str) -> list[Running]:

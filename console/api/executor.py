@@ -121,7 +121,7 @@ class One(MethodView):
     def get(self, name: str) -> dict[str, Any]:
         """Return one with what it owns and its last hour, as far as the console has looked."""
         one, status, loads = executor_action.find(name), context().fleet.sight().status, context().loads
-        owned = executor_view.owned(status, name) if status else []
+        owned = executor_view.owned(status, name)[0] if status else []
         return _document(one) | {"owned": owned, "last_hour": loads.reports(name), "last_hour_since": loads.since}
 
 

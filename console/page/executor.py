@@ -61,12 +61,12 @@ def show(name: str) -> ResponseReturnValue:
         )
     except HistoryError as error:
         fault = sentence_of(error)
-    owned = executor_view.owned(status, name)
+    owned, owned_count = executor_view.owned(status, name, SHOWN_JOBS)
     values = {
         "one": one,
         "number": executor_view.numbers(sight).get(name, 1),
-        "owned": owned[:SHOWN_JOBS],
-        "owned_count": len(owned),
+        "owned": owned,
+        "owned_count": owned_count,
         "running": executor_view.running(context().jobs.rows(sight), name),
         "fair_share": executor_view.fair_share(status),
         "hour": executor_view.LastHour(context().loads.reports(name)),
