@@ -111,8 +111,8 @@ class Client:
 
 def main() -> None:
     """Measure and print."""
-    folder = Path(tempfile.mkdtemp(prefix="shardsched-bench-"))
-    with running_server(folder / "zk") as server:
+    with tempfile.TemporaryDirectory(prefix="shardsched-bench-") as name, running_server(Path(name) / "zk") as server:
+        folder = Path(name)
         url = f"zk://{server.hosts}/map?tick=0.5"
         with open_registry(url) as registry:
             crowd = Crowd(registry, Paths("bench"), Size())

@@ -19,10 +19,10 @@ IDLE_S = 20.0
 
 def main() -> None:
     """Measure and print."""
-    folder = Path(tempfile.mkdtemp(prefix="shardsched-bench-"))
     with (
-        running_server(folder / "zk") as server,
-        fleet_on(f"zk://{server.hosts}/bench?tick=0.5", folder / "fleet") as fleet,
+        tempfile.TemporaryDirectory(prefix="shardsched-bench-") as folder,
+        running_server(Path(folder) / "zk") as server,
+        fleet_on(f"zk://{server.hosts}/bench?tick=0.5", Path(folder) / "fleet") as fleet,
     ):
 
         def packets() -> int:

@@ -26,9 +26,11 @@ RATES = (0, 100, 500)
 
 def main() -> None:
     """Measure and print."""
-    folder = Path(tempfile.mkdtemp(prefix="shardsched-bench-"))
     paths = Paths("bench")
-    with running_server(folder / "zk") as server:
+    with (
+        tempfile.TemporaryDirectory(prefix="shardsched-bench-") as folder,
+        running_server(Path(folder) / "zk") as server,
+    ):
         url = f"zk://{server.hosts}/live?tick=0.5"
         with open_registry(url) as fleet_side, open_registry(url) as console_side:
             crowd = Crowd(fleet_side, paths, Size())
