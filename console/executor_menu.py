@@ -6,17 +6,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import request
-from markupsafe import Markup
 
 from console import executor_view
 from console.address import url_for
-from console.piece import button
+from console.piece import button, together
 from console.text import catalogue, ngettext
 from console.text import gettext as _
 from console.view import why_not
 from shardsched.people.role import Role
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from shardsched.admin.executor_status import ExecutorStatus
 
 
@@ -65,4 +66,4 @@ def _menu(shown: _Shown) -> Markup:
         text, icon_name, kind, asked = texts[action]
         address, note = url_for(f"executor.{action}", name=name), f"a{shown.number}-{action}"
         made.append(button(text, icon_name, kind, why, form="row", formaction=address, note=note, **asked))
-    return Markup("\n").join(made)
+    return together(*made)

@@ -6,14 +6,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import request
-from markupsafe import Markup
 
 from console.address import url_for
-from console.piece import row_act, row_link
+from console.piece import row_act, row_link, together
 from console.text import catalogue
 from console.text import gettext as _
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from console.job_list import Row
     from console.job_view import Whys
 
@@ -54,4 +55,4 @@ def _menu(shown: _Shown) -> Markup:
     question = _("Stop what runs of %(name)s?", name=name)
     stop = row_act(url_for("job.stop", name=name), "player-stop", _("Stop %(name)s", name=name), whys.stop, question)
     edit = row_link(url_for("job.edit", name=name), "edit", _("Edit %(name)s", name=name))
-    return Markup("\n").join((run, turn, stop, edit))
+    return together(run, turn, stop, edit)

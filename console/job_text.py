@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from console.cron_text import cron_words
 from console.job_list import CODE, DISABLED, FAILING, HELD, MISSED, UNOWNED
-from console.locale import locale, number_text, share_text
+from console.locale import locale, number_text
 from console.text import gettext as _
 from console.text import ngettext as _n
 from shardsched.core.item import format_items
@@ -60,12 +60,6 @@ def bulk_texts() -> dict[str, str]:
         "take_all": _("Select all {count} that match"),
         "first": _("Select jobs first"),
     }
-
-
-def percent(share: float) -> str:
-    """Return a share of one in percent; never 100 where something is missing."""
-    shown = min(share, 0.999) if share < 1 else share
-    return share_text(shown, "#,##0.#%" if shown < 1 else "#,##0%")
 
 
 def seconds_text(seconds: float) -> str:

@@ -161,6 +161,11 @@ def row_link(address: str, icon_name: str, text: str) -> Markup:
     return _made(f'<a class="btn btn-square" href="{safe(address)}" {named}>{icon(icon_name)}</a>')
 
 
+def together(*pieces: Markup) -> Markup:
+    """Return pieces one after the other; what is no HTML yet becomes it."""
+    return Markup("\n").join(pieces)
+
+
 def _unique() -> int:
     """Return a number that no other element of the page has."""
     g.unique = g.get("unique", 0) + 1

@@ -194,10 +194,9 @@ function title(row, job, index) {
 }
 function tick(row, job) {
   const left = job.next_fire === null ? NaN : job.next_fire - window.shell.now() / 1000;
-  const [size, unit] = left < 90 ? [1, "second"] : left < 5400 ? [60, "minute"] : left < 129600 ? [3600, "hour"] : [86400, "day"];
-  const next = Number.isNaN(left) ? texts.never : left <= 0 ? texts.now : relative.format(Math.round(left / size), unit);
+  const next = Number.isNaN(left) ? texts.never : left <= 0 ? texts.now : window.shell.ago(left, relative);
   if (row.next.textContent !== next) row.next.textContent = next;
-  const rate = Object.hasOwn(fleet.rates, job.name) ? fleet.rates[job.name] : undefined, shown = rate === undefined ? texts.never : percent.format(rate < 1 ? Math.min(rate, 0.999) : 1);
+  const rate = Object.hasOwn(fleet.rates, job.name) ? fleet.rates[job.name] : undefined, shown = rate === undefined ? texts.never : percent(rate);
   if (row.rate.textContent !== shown) { row.rate.textContent = shown; row.rate.classList.toggle("is-low", rate < 0.9); }
 }
 

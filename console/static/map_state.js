@@ -13,4 +13,9 @@ export const canvas = $("canvas", strip), frame = strip.appendChild(document.cre
 export const find = $("[name=q]"), problems = $("[name=problems]"), drawer = document.getElementById("item");
 export const make = (tag, classes, parent) => parent.appendChild(Object.assign(document.createElement(tag), { className: classes }));
 export const relative = new Intl.RelativeTimeFormat(root.dataset.language, { style: "short" });
-export const percent = new Intl.NumberFormat(root.dataset.language, { style: "percent", maximumFractionDigits: 1 });
+// As the server says it (console/run_text.py): never 100 % where something is missing.
+const shares = [1, 2].map((digits) => new Intl.NumberFormat(root.dataset.language, { style: "percent", maximumFractionDigits: digits }));
+export function percent(share) {
+  const shown = share < 1 ? Math.min(share, 0.9999) : share;
+  return shares[shown > 0.99 ? 1 : 0].format(shown);
+}

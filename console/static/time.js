@@ -8,11 +8,11 @@ const ahead = Number(document.documentElement.dataset.now || arrived) - arrived;
 
 // Milliseconds since 1970 as the server counts them.
 const now = () => Date.now() + ahead;
-function ago(seconds) {
+function ago(seconds, how = relative) {
   const away = Math.trunc(seconds), span = Math.abs(away);
   if (!away) return words.now;
   const [unit, size] = UNITS.find(([, size]) => 5 * span >= 6 * size) || UNITS.at(-1);
-  return relative.format(Math.sign(away) * Math.floor((2 * span + size) / (2 * size)), unit);
+  return how.format(Math.sign(away) * Math.floor((2 * span + size) / (2 * size)), unit);
 }
 function renew() {
   for (const time of document.querySelectorAll("time[data-ago]")) {

@@ -6,8 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from flask import g
 from playwright.sync_api import expect
 
+from console.run_text import percent_text
 from shardsched.core.fire import ItemState
 from tests.console.site import PASSWORD
 from tests.console.troupe import Troupe
@@ -65,6 +67,28 @@ def test_map_is_walked_by_keys_and_watched_while_an_executor_leaves(site: Site, 
     moved = page.get_by_role("gridcell", name=re.compile("^news item 3: Waiting, owner 1 crawler-a"))
     expect(moved).to_have_class(re.compile("is-moved"))
     expect(page.locator("#exec-2")).to_contain_text("offline")
+
+
+SHARES = (0.0, 0.004, 0.1234, 0.5, 0.899, 0.9, 0.98765, 0.99, 0.9901, 0.9987, 0.99994, 0.999999, 1.0)
+
+
+@pytest.mark.usefixtures("troupe")
+def test_map_says_shares_as_the_server_does(site: Site, window: Window) -> None:
+    """The success rate of a job is the same on the map as in the list and in the statistics."""
+    with site.app.test_request_context():
+        g.actor = None
+        expected = [percent_text(share) for share in SHARES]
+    window.sign_in(site.user("viewer").name, PASSWORD)
+    window.page.goto("/map")
+    said = window.page.evaluate(
+        """async (shares) => {
+          const place = performance.getEntriesByType("resource").find((one) => one.name.includes("map_state"));
+          const { percent } = await import(place.name);
+          return shares.map(percent);
+        }""",
+        SHARES,
+    )
+    assert said == expected
 
 
 def test_filters_choose_the_jobs_and_stay_in_the_address(site: Site, troupe: Troupe, window: Window) -> None:
