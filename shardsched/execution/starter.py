@@ -28,8 +28,8 @@ _LAUNCH = str(Path(__file__).resolve().with_name("launch.py"))
 _BY_DEFAULT = [
     signum for signum in signal.valid_signals() if signum < 32 and signum not in {signal.SIGKILL, signal.SIGSTOP}
 ]
-"""An ignored signal stays ignored through fork and exec, and would make every item deaf to it: the warden ignores some,
-and so does what a shell script's ``&`` or nohup has started."""
+"""An ignored signal stays ignored through fork and exec, as a blocked one stays blocked, and would make every item deaf
+to it: the warden ignores some, and so does what a shell script's ``&`` or nohup has started."""
 
 
 class Starter:
@@ -184,4 +184,4 @@ class Starter:
         for descriptor in inherited:
             os.set_inheritable(descriptor, True)
         arguments = [self._python, "-P", _LAUNCH, role, json.dumps({**self._order, **extra})]
-        return os.posix_spawn(self._python, arguments, os.environ, setsigdef=_BY_DEFAULT)
+        return os.posix_spawn(self._python, arguments, os.environ, setsigdef=_BY_DEFAULT, setsigmask=())

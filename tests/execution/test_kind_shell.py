@@ -142,6 +142,18 @@ def test_program_hears_what_the_executor_was_started_deaf_to(
     assert (end.outcome, end.signal) == (Outcome.KILLED, signum)
 
 
+def test_program_hears_what_the_executor_has_blocked(make_pool: Callable[..., PoolUnderTest]) -> None:
+    """A program that an executor is embedded in may have blocked a signal; its items have not."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    try:
+        pool = make_pool()
+        pool.start()
+        end = run_line(pool, "kill -TERM $$; echo deaf")
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert (end.outcome, end.signal) == (Outcome.KILLED, signal.SIGTERM)
+
+
 def test_program_whose_reader_leaves_ends_quietly(pool: PoolUnderTest) -> None:
     """SIGPIPE does in a program what programs expect, not what Python sets."""
     end = run_line(pool, "yes | head -n 1")
