@@ -36,7 +36,7 @@ class Rows(Sequence[Row]):
 
     @property
     def shown_key(self) -> tuple[Stored, ...]:
-        """The rows as the database has them: equal where the rows are."""
+        """The rows as the database has them: where these are equal, the rows are."""
         return tuple(map(tuple, self._stored))
 
     def __len__(self) -> int:
@@ -59,8 +59,7 @@ class Rows(Sequence[Row]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, (Rows, tuple)) and tuple(self) == tuple(other)
 
-    def __hash__(self) -> int:
-        return hash(self.shown_key)
+    __hash__ = None  # type: ignore[assignment]  # equal to a tuple of its rows, which cost something to make
 
     def __repr__(self) -> str:
         return repr(tuple(self))

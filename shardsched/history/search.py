@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, select, tuple_, union_all
+from sqlalchemy import and_, bindparam, or_, select, tuple_, union_all
 
 from shardsched.errors import ConfigurationError
 from shardsched.history.page import Key, Stored, decode_key, encode_key
@@ -139,7 +139,7 @@ class Search:
     ) -> tuple[list[Stored], str | None]:
         keys = sorted((_key(row) for row in connection.execute(merging.places, values)), reverse=True)
         values["identities"] = [identity for _, identity in keys[:limit]]
-        # A row that was removed since is missing, and the page goes on all the same.
+        # A row that was removed since, or has changed, is missing; the page goes on all the same.
         rows = sorted(connection.execute(merging.rows, values), key=_key, reverse=True) if keys else []
         return [*rows], encode_key(keys[limit - 1]) if len(keys) > limit else None
 
@@ -175,7 +175,9 @@ def _merging(order: Order, lanes: Sequence[Lane]) -> _Merging:
         for lane in lanes
     ]
     identities = order.identity.in_(bindparam("identities", expanding=True))
-    rows = select(*order.columns).where(order.namespace == bindparam("namespace"), identities)
+    # A run may have ended since, and so have left its lane.
+    still = or_(*(and_(*lane.served) for lane in lanes))
+    rows = select(*order.columns).where(order.namespace == bindparam("namespace"), identities, still)
     return _Merging(union_all(*each), rows)
 
 

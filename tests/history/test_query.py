@@ -12,7 +12,7 @@ from sqlalchemy import event, text
 
 from shardsched.errors import ConfigurationError
 from shardsched.history.filter import RUNNING, EventFilter, RunFilter
-from shardsched.history.page import decode_key, encode_key
+from shardsched.history.page import Rows, decode_key, encode_key
 from tests.history.stage import (
     NAMESPACE,
     START,
@@ -27,7 +27,7 @@ from tests.history.stage import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shardsched.history.page import Page
+    from shardsched.history.page import Page, Stored
     from shardsched.history.query import History
     from shardsched.history.row import EventRow, RunRow
 
@@ -114,6 +114,44 @@ def test_runs_are_those_asked_for_newest_first(history: History, monkeypatch: py
         assert len(history.runs(wanted, limit=1000).rows) == (
             len(expected) if stretch > 7 else pytest.approx(0, abs=120)
         )
+
+
+def test_row_that_leaves_its_outcome_while_a_page_is_read_is_left_out(history: History) -> None:
+    """A page of several outcomes is read in two steps, between which a run may end."""
+    store(history.database, [run_record(make_run(number)) for number in range(4)])
+    store(history.database, [run_record(make_end(9, "failed"))])
+    engine = history.database._connected_engine()
+
+    def end_one(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if "UNION ALL" in statement:
+            store(history.database, [run_record(make_end(2))])
+
+    event.listen(engine, "after_cursor_execute", end_one)
+    wanted = RunFilter(outcomes=frozenset({"failed", RUNNING}))
+    found = [run.run_id for run in history.runs(wanted).rows]
+    event.remove(engine, "after_cursor_execute", end_one)
+    assert found == ["run-000009", "run-000003", "run-000001", "run-000000"]
+    assert [run.run_id for run in history.runs(wanted).rows] == found
+
+
+def test_rows_are_made_when_they_are_read() -> None:
+    """Each once; they are a sequence like any other, and tell whether they changed without being made."""
+    made: list[Stored] = []
+
+    def make(stored: Stored) -> str:
+        made.append(stored)
+        return f"row {stored[0]}"
+
+    rows = Rows([(number, "x") for number in range(5)], make)
+    assert (len(rows), bool(rows), rows.shown_key) == (5, True, tuple((number, "x") for number in range(5)))
+    assert made == []
+    assert (rows[0], rows[-1], rows[0], rows[1:3]) == ("row 0", "row 4", "row 0", ("row 1", "row 2"))
+    assert made == [(0, "x"), (4, "x"), (1, "x"), (2, "x")]
+    assert list(rows) == [f"row {number}" for number in range(5)]
+    assert rows == tuple(rows) != ("row 0",)
+    with pytest.raises(IndexError):
+        rows[5]
+    assert not Rows([], make)
 
 
 def test_pages_neither_lose_nor_repeat_rows_while_others_are_added(history: History) -> None:
