@@ -90,19 +90,24 @@ class Client:
         status, body, _ = self.get("/live")
         return status == 200 and bool(json.loads(body)["filled"])
 
-    def _cpu_s(self) -> float:
+    def cpu_s(self) -> float:
+        """Return the processor time of the console so far."""
         return sum(sum(one.cpu_times()[:2]) for one in self._processes)
+
+    def memory_bytes(self) -> int:
+        """Return the memory of the console."""
+        return sum(one.memory_info().rss for one in self._processes)
 
     def time(self, what: str, path: str, budget_ms: float, **headers: str) -> None:
         """Print how long answers take."""
-        took, before = [], self._cpu_s()
+        took, before = [], self.cpu_s()
         for _ in range(self.requests):
             began = time.perf_counter()
             self.get(path, **headers)
             took.append((time.perf_counter() - began) * 1000)
             pause(0.005)
         took.sort()
-        cpu = (self._cpu_s() - before) / self.requests * 1000
+        cpu = (self.cpu_s() - before) / self.requests * 1000
         print(
             f"{what}: {cpu:.1f} ms of processor time, looking on included; p50 {took[self.requests // 2]:.1f} ms, p95 {took[self.requests * 95 // 100]:.1f} ms "
             f"(budget of server time: {budget_ms:g} ms); load {os.getloadavg()[0]:.1f}"
