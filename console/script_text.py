@@ -14,6 +14,7 @@ def script_texts() -> dict[str, str | list[str]]:
         "reconnecting": _("Reconnecting…"),
         "dismiss": _("Dismiss"),
         "copied": _("Copied"),
+        "changed": _("What was asked about has changed meanwhile; nothing was done."),
         "failed": _("That did not work"),
         "unsaved": _("There are changes that are not saved."),
         "reasons": [

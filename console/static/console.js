@@ -87,7 +87,9 @@ function post(address) {
 JSON.parse($("#flashed")?.textContent || "[]").forEach(toast);
 
 // Dialogs: a form with data-confirm asks first; with data-confirm-name the name must be typed.
-let waiting = null;
+// Who agrees, agrees to what the question was about: parts are sent anew beneath the dialog, and rows may be others then.
+let waiting = null, isAgreed = false;
+const deed = (form, submitter) => JSON.stringify([submitter?.getAttribute("formaction") || form.getAttribute("action"), submitter?.name, submitter?.value]);
 document.addEventListener("submit", (event) => {
   const { target: form, submitter } = event;
   if (submitter?.getAttribute("aria-disabled") === "true") return stop(event);
@@ -97,9 +99,9 @@ document.addEventListener("submit", (event) => {
   }
   const text = submitter?.dataset.confirm || form.dataset.confirm;
   const dialog = $("#confirm");
-  if (!text || !dialog || waiting?.agreed) { waiting = null; return; }
+  if (!text || !dialog || isAgreed) return;
   stop(event);
-  waiting = { form, submitter };
+  waiting = { form, submitter, what: deed(form, submitter) };
   const name = submitter?.dataset.confirmName || form.dataset.confirmName || "";
   $("[data-text]", dialog).textContent = text;
   $("[data-name-row]", dialog).hidden = !name;
@@ -108,14 +110,22 @@ document.addEventListener("submit", (event) => {
   typed.value = "";
   agree.disabled = Boolean(name);
   typed.oninput = () => { agree.disabled = typed.value !== name; };
-  agree.textContent = submitter?.textContent.trim() || agree.textContent;
+  agree.dataset.label ||= agree.textContent;
+  agree.textContent = submitter?.textContent.trim() || submitter?.getAttribute("aria-label") || agree.dataset.label;
   dialog.showModal();
 }, true);
 $("#confirm [data-agree]")?.addEventListener("click", () => {
-  const dialog = $("#confirm"), field = waiting?.form.elements.namedItem("confirm");
-  if (field) field.value = $("input", dialog).value;
+  const dialog = $("#confirm"), typed = $("input", dialog).value;
   dialog.close();
-  if (waiting) { waiting.agreed = true; waiting.form.requestSubmit(waiting.submitter); }
+  if (!waiting) return;
+  const { form, submitter, what } = waiting;
+  waiting = null;
+  const isGone = !form.isConnected || (submitter && (submitter.form !== form || submitter.getAttribute("aria-disabled") === "true"));
+  if (isGone || deed(form, submitter) !== what) { toast({ text: texts.changed, kind: "warning" }); return; }
+  const field = form.elements.namedItem("confirm");
+  if (field) field.value = typed;
+  isAgreed = true;
+  try { form.requestSubmit(submitter); } finally { isAgreed = false; }
 });
 const stop = (event) => { event.preventDefault(); event.stopImmediatePropagation(); };
 document.addEventListener("click", (event) => {
