@@ -1,4 +1,4 @@
-"""Fifty people who look at the console of 1,000 jobs of 100 items for ten minutes; print figures.
+"""Fifty people who look at the console of 1,000 jobs of 100 items for some minutes; print figures.
 
 Run by hand: ``python -m benchmarks.console_viewers [MINUTES]``. One ZooKeeper, 50 executors that exist in it only, of
 whose items a hundred begin and a hundred end each second; the console as a process of its own on gunicorn, a million
@@ -33,7 +33,7 @@ from shardsched.registry.url import open_registry
 from tests.zookeeper_source import running_server
 
 VIEWERS = 50
-MINUTES = 10.0
+MINUTES = 2.0
 CHANGES = 100
 """Items that begin, and others that end, each second."""
 PAGES = ("/map", "/jobs", "/overview", "/executors", "/executions", "/jobs/shop-jd-price", "/executors/crawler-01")
