@@ -17,6 +17,7 @@ from werkzeug.http import HTTP_STATUS_CODES
 from console.actor import ForbiddenError
 from console.context import actor_or_none
 from console.field_fault import fault_text
+from console.form import local_address, path_of
 from console.guard import SAFE_METHODS, is_program
 from console.job_form import fault_setting
 from console.label import problem_hint, problem_title
@@ -183,6 +184,8 @@ def _http_detail(error: HTTPException) -> str:
 
 def _on_unauthorized() -> ResponseReturnValue:
     here = request.full_path.rstrip("?") if request.method in SAFE_METHODS else "/"
+    if "HX-Request" in request.headers:  # a part of a page, which is nothing to come back to
+        here = local_address(path_of(request.headers.get("HX-Current-URL", "")))
     login = url_for("login.index", next=here)
     if not is_program():
         return redirect(login)

@@ -38,9 +38,7 @@ document.addEventListener("htmx:before:request", (event) => {
   const element = event.detail.ctx.sourceElement;
   if (isPoll(element) && (element.id === "away" ? document.hidden : isHeld())) event.preventDefault();
 });
-document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
-  if (isPoll(ctx.sourceElement)) answered(ctx.response.status < 500);
-});
+document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => isPoll(ctx.sourceElement) && answered(ctx.response.status < 500));
 document.addEventListener("htmx:response:error", async ({ detail: { ctx } }) => {
   if (isPoll(ctx.sourceElement)) return;
   let problem = {};
@@ -54,12 +52,12 @@ document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
 document.addEventListener("toast", ({ detail }) => (detail.messages || []).forEach(toast));
 
 // Toasts: over the page, never moving it; with a way back where there is one.
+// What failed and fails again is told once: it stays until somebody takes it away.
 function toast({ text, kind = "done", undo = "", label = "" }) {
-  const item = document.createElement("div");
-  item.className = "toast-item";
+  if (kind === "failed" && [...$("#toasts").children].some((one) => one.dataset.kind === kind && $("p", one).textContent === text)) return;
+  const item = Object.assign(document.createElement("div"), { className: "toast-item" });
   item.dataset.kind = kind;
-  const words = document.createElement("p");
-  words.textContent = text;
+  const words = Object.assign(document.createElement("p"), { textContent: text });
   const close = button("×", () => item.remove());
   close.setAttribute("aria-label", texts.dismiss);
   item.append(words, ...(undo ? [button(label, () => { post(undo); item.remove(); })] : []), close);
@@ -67,20 +65,11 @@ function toast({ text, kind = "done", undo = "", label = "" }) {
   if (kind !== "failed") setTimeout(() => item.matches(":hover, :focus-within") || item.remove(), undo ? 10000 : 6000);
 }
 function button(text, act) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.className = "btn";
-  made.textContent = text;
-  made.addEventListener("click", act);
-  return made;
+  return Object.assign(document.createElement("button"), { type: "button", className: "btn", textContent: text, onclick: act });
 }
 function post(address) {
-  const form = document.createElement("form");
-  form.method = "post";
-  form.action = address;
-  const field = document.createElement("input");
-  Object.assign(field, { type: "hidden", name: "csrf_token", value: csrf });
-  form.append(field);
+  const form = Object.assign(document.createElement("form"), { method: "post", action: address });
+  form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "csrf_token", value: csrf }));
   document.body.append(form);
   form.submit();
 }
@@ -88,8 +77,12 @@ JSON.parse($("#flashed")?.textContent || "[]").forEach(toast);
 
 // Dialogs: a form with data-confirm asks first; with data-confirm-name the name must be typed.
 // Who agrees, agrees to what the question was about: parts are sent anew beneath the dialog, and rows may be others then.
-let waiting = null, isAgreed = false;
-const deed = (form, submitter) => JSON.stringify([submitter?.getAttribute("formaction") || form.getAttribute("action"), submitter?.name, submitter?.value]);
+// And what is under way is not done a second time by a second click.
+let waiting = null, isAgreed = false, sent = "";
+const deed = (form, submitter) => JSON.stringify([submitter?.getAttribute("formaction") || form.getAttribute("action"), ...new FormData(form, submitter)]);
+const forget = () => { sent = ""; };
+addEventListener("pageshow", forget);
+document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => ctx.request.method === "GET" || forget());
 document.addEventListener("submit", (event) => {
   const { target: form, submitter } = event;
   if (submitter?.getAttribute("aria-disabled") === "true") return stop(event);
@@ -99,7 +92,12 @@ document.addEventListener("submit", (event) => {
   }
   const text = submitter?.dataset.confirm || form.dataset.confirm;
   const dialog = $("#confirm");
-  if (!text || !dialog || isAgreed) return;
+  if (!text || !dialog || isAgreed) {
+    const what = form.method === "post" && deed(form, submitter);
+    if (what && what === sent) return stop(event);
+    sent = what;
+    return void setTimeout(forget, 5000);
+  }
   stop(event);
   waiting = { form, submitter, what: deed(form, submitter) };
   const name = submitter?.dataset.confirmName || form.dataset.confirmName || "";
@@ -160,15 +158,18 @@ if (!document.cookie.includes("zone=")) {
 }
 
 // Keys: single letters act unless somebody types or has switched them off.
-let lead = "";
+// The row stays the current one while its list is polled; where it has gone, the keys go on from its place.
+let lead = "", row = null, at = 0;
 const moves = { j: 1, k: -1 };
+const mark = (isOn) => row?.isConnected && row.classList.toggle("is-current", isOn);
+document.addEventListener("htmx:after:swap", () => mark(true));
 function move(step) {
   const rows = [...document.querySelectorAll("[data-row]")];
   if (!rows.length) return;
-  const now = rows.findIndex((row) => row.classList.contains("is-current"));
-  rows[now]?.classList.remove("is-current");
-  const row = rows[Math.max(0, Math.min(rows.length - 1, now + step))];
-  row.classList.add("is-current");
+  mark(false);
+  at = Math.max(0, Math.min(rows.length - 1, row?.isConnected ? rows.indexOf(row) + step : Math.min(at, at + step)));
+  row = rows[at];
+  mark(true);
   row.scrollIntoView({ block: "nearest" });
   ($("a[data-row-link]", row) || $("a, button", row))?.focus();
 }

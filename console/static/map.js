@@ -1,6 +1,6 @@
 // The shard map: a row for each job, a cell for each item; only what is near the view is in the page.
 import { apply, keepSeen, mark, poll, press, rates, seenLast } from "./map_fleet.js";
-import { cellAt, go, layout, paint, readColours, render, rove } from "./map_grid.js";
+import { cellAt, focus, go, layout, paint, readColours, render, rove } from "./map_grid.js";
 import { $, HEAD, ROW, box, drawer, fill, fleet, json, root, texts, view } from "./map_state.js";
 
 box.addEventListener("keydown", (event) => {
@@ -25,17 +25,14 @@ box.addEventListener("click", ({ target }) => {
 });
 box.addEventListener("focusin", ({ target }) => {
   const row = target.closest(".map-body .map-row");
-  if (row && target.matches(".cell")) { view.at = { row: row.index, col: target.item }; rove(); }
+  if (row && target.matches(".cell, [data-act]")) { view.at = { row: row.index, col: target.item ?? row.job.items.length + (target.dataset.act !== "run") }; rove(); }
 });
 
 // What is said of a cell is also shown when it is pointed at.
 box.addEventListener("pointerover", ({ target }) => { if (target.matches(".cell")) target.title = target.label; });
 
 // One item, beside the map.
-let opened = null;
-function address() {
-  return `${root.dataset.item}?${new URLSearchParams({ job: opened.job, item: opened.item })}`;
-}
+let opened;
 function open(cell) {
   const { job } = cell.closest(".map-row");
   opened = { job: job.name, item: cell.item };
@@ -45,9 +42,15 @@ function open(cell) {
   drawer.showModal();
   look();
 }
-const look = () => opened && window.htmx.ajax("GET", address(), { target: "#item-body", swap: "innerMorph" });
-setInterval(() => drawer.open && !window.shell.isHeld() && look(), 2000);
-drawer.addEventListener("close", () => { opened = null; cellAt(view.at)?.focus({ preventScroll: true }); });
+// A slow answer is waited for; that of an item that was open before is given up (hx-sync).
+let asking = 0;
+async function look() {
+  asking += 1;
+  await window.htmx.ajax("GET", `${root.dataset.item}?${new URLSearchParams(opened)}`, { source: "#item-body", target: "#item-body", swap: "innerMorph" });
+  asking -= 1;
+}
+setInterval(() => drawer.open && !asking && !window.shell.isHeld() && look(), 2000);
+drawer.addEventListener("close", () => { focus(cellAt(view.at)); });
 drawer.addEventListener("click", (event) => event.target === drawer && drawer.close());
 
 box.addEventListener("scroll", () => requestAnimationFrame(render), { passive: true });

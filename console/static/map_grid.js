@@ -17,6 +17,7 @@ export function layout() {
   body.style.height = `${view.shown.length * ROW}px`;
   box.setAttribute("aria-rowcount", view.shown.length + 1);
   box.setAttribute("aria-colcount", view.widest + 5);
+  if (body.contains(document.activeElement)) focus(box);
   for (const row of view.pool) row.remove();
   view.pool = [];
   render();
@@ -24,7 +25,7 @@ export function layout() {
 }
 export function render() {
   // Read once: what is read between changes has the browser lay the page out for each row.
-  const left = box.scrollLeft, width = box.clientWidth;
+  const left = box.scrollLeft, width = box.clientWidth, hadFocus = document.activeElement?.matches(".map-box, .map-body [tabindex='0']");
   const top = Math.max(0, Math.floor(box.scrollTop / ROW) - 3);
   const size = Math.min(view.shown.length, Math.ceil(box.clientHeight / ROW) + 7);
   while (view.pool.length < size) view.pool.push(newRow());
@@ -33,9 +34,12 @@ export function render() {
   headings(...columns(view.pitch, left, width));
   frame.style.top = `${(100 * box.scrollTop) / Math.max(1, body.offsetHeight)}%`;
   frame.style.height = `${Math.min(100, (100 * (box.clientHeight - HEAD)) / Math.max(1, body.offsetHeight))}%`;
-  if (!view.pool.some((row) => row.index === view.at.row)) return;
-  rove();
+  // The focus stays with its cell, or with the map while that is out of sight, as rows show one job after the other.
+  const cell = cellAt(view.at);
+  if (cell) rove();
+  if (hadFocus) focus(cell || box);
 }
+export const focus = (element) => element?.focus({ preventScroll: true });
 function headings(first, last) {
   const key = `${first} ${last} ${view.pitch} ${view.mixed}`;
   if (heads.dataset.key === key) return;
@@ -63,7 +67,7 @@ export function rove() {
   const hadFocus = before && before === document.activeElement;
   before?.setAttribute("tabindex", "-1");
   cell?.setAttribute("tabindex", "0");
-  if (hadFocus) cell?.focus({ preventScroll: true });
+  if (hadFocus) focus(cell);
 }
 export function go(row, col) {
   view.at.row = Math.max(0, Math.min(row, view.shown.length - 1));
@@ -79,7 +83,7 @@ export function go(row, col) {
   if (left + pitch > box.scrollLeft + room) box.scrollLeft = left + pitch - room;
   render();
   rove();
-  cellAt(view.at)?.focus({ preventScroll: true });
+  focus(cellAt(view.at));
 }
 
 // The strip beside the map: a pixel for each item.

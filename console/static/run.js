@@ -3,7 +3,7 @@
 const $ = (selector) => document.querySelector(selector);
 const log = $("#log");
 const MAX_CHARS = 2000;
-const state = { begin: Number(log.dataset.begin), end: Number(log.dataset.end), isLive: "live" in log.dataset, isBusy: false };
+const state = { begin: Number(log.dataset.begin), end: Number(log.dataset.end), isLive: "live" in log.dataset, isBusy: false, turn: 0 };
 
 function cut(line) {
   const text = line.textContent;
@@ -33,21 +33,27 @@ async function ask(query) {
   if (!answer.ok) throw new Error(answer.status);
   return answer.json();
 }
+// Answers are of the lines that were there when they were asked for: with others (another turn) they are not shown.
 function show(block) {
   state.begin = block.begin;
   state.end = block.end;
   $("#log-earlier").hidden = !block.begin;
 }
 async function earlier() {
-  const block = await ask({ before: state.begin });
+  const { begin, turn } = state;
+  const block = await ask({ before: begin });
+  if (state.begin !== begin || state.turn !== turn) return;
   const height = log.scrollHeight;
   log.prepend(...lines(block.text, block.first));
   log.scrollTop += log.scrollHeight - height;
   show({ begin: block.begin, end: state.end });
 }
 async function jump(number) {
+  const turn = state.turn += 1;
   if (!document.getElementById(`L${number}`)) {
     const block = await ask({ line: number });
+    if (state.turn !== turn) return;
+    state.turn += 1;
     log.replaceChildren(...lines(block.text, block.first));
     show(block);
   }
@@ -63,9 +69,11 @@ function byHash() {
 async function follow() {
   if (!state.isLive || state.isBusy || window.shell?.isHeld() || !$("#log-follow").checked) return;
   state.isBusy = true;
+  const { turn } = state;
   try {
     const block = await ask({ after: state.end });
     window.shell?.answered(true);
+    if (state.turn !== turn) return;
     if (block.source === "disk") {
       const last = Number(log.lastElementChild?.dataset.no || 0);
       log.append(...lines(block.text, last + 1));

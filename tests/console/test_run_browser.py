@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -32,6 +32,9 @@ PAGES = (
     "/executors/crawler-a",
     "/statistics?range=1h",
 )
+
+_MISPLACED = """() => [...document.querySelectorAll("#log .line")].map((line) => [Number(line.dataset.no), line.textContent])
+  .filter(([number, text], place, all) => text !== `line ${number}` || (place && number !== all[place - 1][0] + 1))"""
 
 
 @pytest.fixture
@@ -162,4 +165,32 @@ def test_charts_tell_the_reader_s_time_and_paper_is_light(site: Site, stage: Sta
         page.emulate_media(media="print")
         expect(page.locator("h1")).to_have_css("color", "rgb(23, 32, 46)")
         expect(page.locator("#search")).to_be_hidden()
+    assert window.faults == []
+
+
+def test_lines_stay_in_their_order(site: Site, stage: Stage, browser: Browser, tmp_path: Path) -> None:
+    """However fast somebody clicks or jumps: what was asked before is not put among the lines shown by now."""
+    user = site.user("operator")
+    path = stage.log_path(stage.running(run_id="live"), tmp_path / "state")
+    path.write_bytes(b"".join(b"line %d\n" % number for number in range(1, 9_001)))
+    with served(site.app) as address, Window.open(browser, address) as window:
+        page, held = window.page, list[Any]()
+        window.sign_in(user.name, PASSWORD)
+        page.goto("/executions/live")
+        first = page.locator("#log .line").first
+        begin = first.get_attribute("data-no") or ""
+        page.get_by_role("button", name="Earlier").dblclick()
+        expect(first).not_to_have_attribute("data-no", begin)
+        assert page.evaluate(_MISPLACED) == []
+        page.goto("/executions/live")
+        page.route("**/log?after=*", lambda route: route.continue_() if held else held.append(route))
+        with page.expect_request("**/log?after=*"), path.open("ab") as file:
+            file.write(b"line 9001\n")
+        page.evaluate("location.hash = '#L5'")
+        expect(page.locator("#L5.is-marked")).to_be_visible()
+        with page.expect_response("**/log?after=*"):
+            held[0].continue_()
+        page.get_by_label("Follow").check()
+        expect(page.locator("#L9001")).to_have_text("line 9001")
+        assert page.evaluate(_MISPLACED) == []
     assert window.faults == []
