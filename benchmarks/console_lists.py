@@ -6,10 +6,12 @@ console as a process of its own on gunicorn, SQLite. Answers are compressed as b
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.console_map import Client, console
 from benchmarks.stage.crowd import Crowd, Size
@@ -20,6 +22,9 @@ from shardsched.core.paths import Paths
 from shardsched.history.query import History
 from shardsched.registry.url import open_registry
 from tests.zookeeper_source import running_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RUNS = 1_000_000
 REQUESTS = 60
@@ -42,6 +47,17 @@ PARTS = (
 def main() -> None:
     """Measure and print."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    with large_console(rows) as (client, _crowd):
+        client.requests = REQUESTS
+        print(f"{rows} runs in the history", flush=True)
+        client.time("being asked at all, /healthz", "/healthz", SAME_MS)
+        for part in PARTS:
+            measure(client, *part)
+
+
+@contextlib.contextmanager
+def large_console(rows: int) -> Iterator[tuple[Client, Crowd]]:
+    """Run a console that has seen all of 1,000 jobs and has so many runs in its history; give a viewer, and the fleet."""
     with tempfile.TemporaryDirectory(prefix="shardsched-bench-") as name:
         folder = Path(name)
         past = History(f"sqlite:///{folder}/h.db", namespace=NAMESPACE)
@@ -51,15 +67,12 @@ def main() -> None:
         with running_server(folder / "zk") as server:
             url = f"zk://{server.hosts}/lists?tick=0.5"
             with open_registry(url) as registry:
-                Crowd(registry, Paths(NAMESPACE), Size()).build()
+                crowd = Crowd(registry, Paths(NAMESPACE), Size())
+                crowd.build()
                 with console(folder, url) as client:
                     client.sign_in()
-                    client.requests = REQUESTS
                     until(client.is_filled, "all items", 240.0)
-                    print(f"{rows} runs in the history", flush=True)
-                    client.time("being asked at all, /healthz", "/healthz", SAME_MS)
-                    for part in PARTS:
-                        measure(client, *part)
+                    yield client, crowd
 
 
 def measure(client: Client, what: str, path: str, budget_ms: float) -> None:

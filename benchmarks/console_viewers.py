@@ -12,25 +12,21 @@ import json
 import os
 import re
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 
-from benchmarks.console_lists import RUNS
-from benchmarks.console_map import PASSWORD, Client, console
-from benchmarks.stage.crowd import Crowd, Size
-from benchmarks.stage.fleet import pause, until
-from benchmarks.stage.past import NAMESPACE, fill, fill_rollups
-from shardsched.clock import SYSTEM_CLOCK
-from shardsched.core.paths import Paths
-from shardsched.history.query import History
-from shardsched.registry.url import open_registry
-from tests.zookeeper_source import running_server
+from benchmarks.console_lists import RUNS, large_console
+from benchmarks.console_map import PASSWORD
+from benchmarks.stage.fleet import pause
+
+if TYPE_CHECKING:
+    from benchmarks.console_map import Client
+    from benchmarks.stage.crowd import Crowd
 
 VIEWERS = 50
 MINUTES = 2.0
@@ -117,21 +113,8 @@ class Viewer:
 def main() -> None:
     """Measure and print."""
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else MINUTES
-    with tempfile.TemporaryDirectory(prefix="shardsched-bench-") as name:
-        folder = Path(name)
-        past = History(f"sqlite:///{folder}/h.db", namespace=NAMESPACE)
-        fill(past.database, RUNS, SYSTEM_CLOCK.now())
-        fill_rollups(past.database, 30 * 24, SYSTEM_CLOCK.now())
-        past.close()
-        with running_server(folder / "zk") as server:
-            url = f"zk://{server.hosts}/viewers?tick=0.5"
-            with open_registry(url) as registry:
-                crowd = Crowd(registry, Paths(NAMESPACE), Size())
-                crowd.build()
-                with console(folder, url) as client:
-                    client.sign_in()
-                    until(client.is_filled, "all items", 240.0)
-                    watch(client, crowd, minutes)
+    with large_console(RUNS) as (client, crowd):
+        watch(client, crowd, minutes)
 
 
 def watch(client: Client, crowd: Crowd, minutes: float) -> None:

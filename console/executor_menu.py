@@ -1,17 +1,15 @@
-"""What can be done to an executor, as buttons: kept as they were made, since a list has four for each of many."""
+"""What can be done to an executor, as buttons."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from flask import request
+from typing import TYPE_CHECKING, NamedTuple
 
 from console import executor_view
 from console.address import url_for
+from console.kept import kept
 from console.piece import button, together
-from console.text import catalogue, ngettext
 from console.text import gettext as _
+from console.text import ngettext
 from console.view import why_not
 from shardsched.people.role import Role
 
@@ -22,14 +20,12 @@ if TYPE_CHECKING:
 
 
 class _Shown(NamedTuple):
-    """All that the buttons depend on."""
+    """What the buttons show."""
 
     number: int
     name: str
     running: int
     whys: tuple[str, ...]
-    catalogue: Any
-    root: str
 
 
 def menu(one: ExecutorStatus, number: int) -> Markup:
@@ -41,10 +37,10 @@ def menu(one: ExecutorStatus, number: int) -> Markup:
     """
     barred = why_not(Role.OPERATOR)
     whys = tuple([barred or executor_view.why_not(one, action) for action in executor_view.ACTIONS])
-    return _menu(_Shown(number, one.name, one.running, whys, catalogue(), request.script_root))
+    return _menu(_Shown(number, one.name, one.running, whys))
 
 
-@lru_cache(maxsize=2048)
+@kept
 def _menu(shown: _Shown) -> Markup:
     name = shown.name
     drain = _("Drain %(name)s? Its items go to others; what runs there finishes.", name=name)

@@ -1,15 +1,12 @@
-"""What can be done to a job in its row of the list: kept as it was made, since a list has four for each of fifty."""
+"""What can be done to a job in its row of the list."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from flask import request
+from typing import TYPE_CHECKING, NamedTuple
 
 from console.address import url_for
+from console.kept import kept
 from console.piece import row_act, row_link, together
-from console.text import catalogue
 from console.text import gettext as _
 
 if TYPE_CHECKING:
@@ -20,14 +17,12 @@ if TYPE_CHECKING:
 
 
 class _Shown(NamedTuple):
-    """All that the buttons depend on."""
+    """What the buttons show."""
 
     name: str
     is_paused: bool
     can_pause: bool
     whys: Whys
-    catalogue: Any
-    root: str
 
 
 def row_menu(row: Row, whys: Whys) -> Markup:
@@ -39,10 +34,10 @@ def row_menu(row: Row, whys: Whys) -> Markup:
     """
     config = row.status.entry.config
     is_paused = config is not None and config.paused
-    return _menu(_Shown(row.name, is_paused, config is not None, whys, catalogue(), request.script_root))
+    return _menu(_Shown(row.name, is_paused, config is not None, whys))
 
 
-@lru_cache(maxsize=4096)
+@kept
 def _menu(shown: _Shown) -> Markup:
     name, whys = shown.name, shown.whys
     run = row_act(url_for("job.trigger", name=name), "player-play", _("Run %(name)s now", name=name), whys.run)

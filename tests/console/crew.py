@@ -28,6 +28,13 @@ class Crew(Stage):
         self.admin = Admin(self.registry, self.paths, self.clock)
         self.site = site
 
+    def assemble(self) -> None:
+        """Have two executors join, and make two jobs with an item on each."""
+        for name in ("crawler-a", "crawler-b"):
+            self.join(name)
+        for name in ("books", "news"):
+            self.job(name, {"crawler-a": (0,), "crawler-b": (1,)}, items=2)
+
     def show(self) -> None:
         """Have the console look at what was changed, also where it would have no reason to."""
         self.site.parts.fleet.sight()

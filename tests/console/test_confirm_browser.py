@@ -25,10 +25,8 @@ CHANGED = "What was asked about has changed meanwhile; nothing was done."
 def crew(site: Site) -> Crew:
     """Two executors, one of which runs an item of each of two jobs."""
     made = Crew(site)
-    for name in ("crawler-a", "crawler-b"):
-        made.join(name)
+    made.assemble()
     for name in ("books", "news"):
-        made.job(name, {"crawler-a": (0,), "crawler-b": (1,)}, items=2)
         made.claim(name, 0, "crawler-a")
     made.show()
     return made
@@ -113,3 +111,22 @@ def test_executor_is_failed_over_and_forgotten_from_the_list(crew: Crew, page: P
     agree(page)
     expect(page.locator("#toasts")).to_contain_text("crawler-a is forgotten")
     assert crew.registry.get(crew.paths.drained("crawler-a"), fresh=True) is None
+
+
+def test_executor_that_was_asked_about_is_meant(crew: Crew, page: Page) -> None:
+    """Another takes its number, and so its card, beneath the question: it is not drained instead."""
+    path = crew.paths.executor("by hand")
+    crew.create(path, b"{}")
+    crew.show()
+    page.goto("/map")
+    card = page.locator(".exec", has_text="by hand")
+    number = card.get_attribute("id")
+    card.get_by_role("button", name="Drain", exact=True).click()
+    expect(page.locator("#confirm")).to_contain_text("Take all items away from by hand?")
+    crew.join("crawler-c")
+    crew.registry.transact([Delete(path)])
+    crew.show()
+    expect(page.locator(f"#{number}")).to_contain_text("crawler-c")
+    page.locator("#confirm [data-agree]").click()
+    expect(page.locator("#toasts")).to_contain_text(CHANGED)
+    assert crew.registry.get(crew.paths.drained("crawler-c"), fresh=True) is None

@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 
 from shardsched.core.fire import ItemState
 from shardsched.people.audit import AuditEntry, Result
-from shardsched.registry.base import Delete
 from tests.console.crew import Crew
 from tests.console.site import PASSWORD
 
@@ -20,17 +19,12 @@ if TYPE_CHECKING:
     from tests.console.page import Window
     from tests.console.site import Site
 
-CHANGED = "What was asked about has changed meanwhile; nothing was done."
-
 
 @pytest.fixture
 def crew(site: Site) -> Crew:
     """Two executors with two jobs."""
     made = Crew(site)
-    for name in ("crawler-a", "crawler-b"):
-        made.join(name)
-    for name in ("books", "news"):
-        made.job(name, {"crawler-a": (0,), "crawler-b": (1,)}, items=2)
+    made.assemble()
     made.show()
     return made
 
@@ -135,22 +129,3 @@ def test_what_was_typed_last_is_what_is_looked_for(page: Page) -> None:
             page.fill("#search", text)
     held[0].continue_()
     expect(page.locator("#search-hits")).to_contain_text("news")
-
-
-def test_executor_that_was_asked_about_is_meant(crew: Crew, page: Page) -> None:
-    """Another takes its number, and so its card, beneath the question: it is not drained instead."""
-    path = crew.paths.executor("by hand")
-    crew.create(path, b"{}")
-    crew.show()
-    page.goto("/map")
-    card = page.locator(".exec", has_text="by hand")
-    number = card.get_attribute("id")
-    card.get_by_role("button", name="Drain", exact=True).click()
-    expect(page.locator("#confirm")).to_contain_text("Take all items away from by hand?")
-    crew.join("crawler-c")
-    crew.registry.transact([Delete(path)])
-    crew.show()
-    expect(page.locator(f"#{number}")).to_contain_text("crawler-c")
-    page.locator("#confirm [data-agree]").click()
-    expect(page.locator("#toasts")).to_contain_text(CHANGED)
-    assert crew.registry.get(crew.paths.drained("crawler-c"), fresh=True) is None
