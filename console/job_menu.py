@@ -22,7 +22,9 @@ class _Shown(NamedTuple):
     name: str
     is_paused: bool
     can_pause: bool
-    whys: Whys
+    why_not_run: str
+    why_not_turn: str
+    why_not_stop: str
 
 
 def row_menu(row: Row, whys: Whys) -> Markup:
@@ -34,20 +36,22 @@ def row_menu(row: Row, whys: Whys) -> Markup:
     """
     config = row.status.entry.config
     is_paused = config is not None and config.paused
-    return _menu(_Shown(row.name, is_paused, config is not None, whys))
+    return _menu(_Shown(row.name, is_paused, config is not None, whys.run, whys.change, whys.stop))
 
 
 @kept
 def _menu(shown: _Shown) -> Markup:
-    name, whys = shown.name, shown.whys
-    run = row_act(url_for("job.trigger", name=name), "player-play", _("Run %(name)s now", name=name), whys.run)
+    name = shown.name
+    run = row_act(url_for("job.trigger", name=name), "player-play", _("Run %(name)s now", name=name), shown.why_not_run)
     if shown.is_paused:
         text = _("Resume %(name)s", name=name)
-        turn = row_act(url_for("job.resume", name=name), "player-skip-forward", text, whys.change)
+        turn = row_act(url_for("job.resume", name=name), "player-skip-forward", text, shown.why_not_turn)
     else:
-        why = whys.change or ("" if shown.can_pause else _("Its configuration cannot be read"))
+        why = shown.why_not_turn or ("" if shown.can_pause else _("Its configuration cannot be read"))
         turn = row_act(url_for("job.pause", name=name), "player-pause", _("Pause %(name)s", name=name), why)
     question = _("Stop what runs of %(name)s?", name=name)
-    stop = row_act(url_for("job.stop", name=name), "player-stop", _("Stop %(name)s", name=name), whys.stop, question)
+    stop = row_act(
+        url_for("job.stop", name=name), "player-stop", _("Stop %(name)s", name=name), shown.why_not_stop, question
+    )
     edit = row_link(url_for("job.edit", name=name), "edit", _("Edit %(name)s", name=name))
     return together(run, turn, stop, edit)
